@@ -83,6 +83,13 @@ def built_in(load: Callable[..., Any], scaled: bool) -> Rows:
     return scaled_rows(X, y) if scaled else prepare(X, y)
 
 
+def in_runs(seed: int) -> Rows:
+    """Twelve clouds of points, of which twenty points of one follow upon twenty of another."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(rng.integers(12, size=150), 20)
+    return scaled_rows(rng.normal(size=(12, 15))[y] + rng.normal(size=(3000, 15)), y, shuffle=False)
+
+
 def drifting(seed: int) -> Rows:
     """A dense table with a noisy linear concept that turns slowly, by about one radian over all rows."""
     rng = np.random.default_rng(seed)
@@ -180,12 +187,27 @@ def mixed(file: Path, head: int, label: int, drop: tuple[int, ...] = (), step: i
     return scaled_rows(X, y, shuffle=False) if numbers else prepare(X, y, shuffle=False)
 
 
-def above_median(file: Path, head: int = 1, drop: tuple[int, ...] = (), shuffle: bool = True) -> Rows:
+def above_median(
+    file: Path, head: int = 1, drop: tuple[int, ...] = (), shuffle: bool = True, scaled: bool = True
+) -> Rows:
     """A table of numbers for regression: whether the target, its last column, is above its median."""
     cells = read_cells(file, head)
     kept = [j for j in range(len(cells[0]) - 1) if j not in drop]
-    target = np.array([float(row[-1]) for row in cells])
-    return scaled_rows(np.array([[float(row[j]) for j in kept] for row in cells]), target > np.median(target), shuffle)
+    X, target = np.array([[float(row[j]) for j in kept] for row in cells]), np.array([float(row[-1]) for row in cells])
+    y = target > np.median(target)
+    return scaled_rows(X, y, shuffle) if scaled else prepare(X, y, shuffle=shuffle)
+
+
+def languages(file: Path) -> Rows:
+    """Sentences of English, and their translations into German and French: which language it is, told by letters."""
+    texts: list[str] = []
+    for language in ("en", "de", "fr"):
+        with gzip.open(file.with_name(f"val.{language}.gz"), "rt", encoding="utf-8") as lines:
+            texts += [line.strip() for line in lines]
+    y = np.repeat(np.arange(3), len(texts) // 3)
+    order = np.random.default_rng(0).permutation(len(texts))[:MOST_TEXT]
+    letters = CountVectorizer(analyzer="char", lowercase=True).fit_transform([texts[t] for t in order])
+    return prepare(normalize(letters), y[order], shuffle=False)
 
 
 def images(file: Path) -> Rows:

@@ -1,8 +1,9 @@
 """The streams that defaults are measured on: built-in data, generated rows, and files of a folder, if there is one.
 
 Defaults were chosen on `BUILT_IN` and `FILES`; of these, `EXAMINED` joined last: they had no part in any choice until
-what defaults lose on them was looked at. `CONFIRMING` were measured when all choices had been made: no default may be
-chosen on them.
+what defaults lose on them was looked at. `CONFIRMING` were measured when all choices had been made, but those that
+they prompted: the learners in `CHANGED_LATER` are confirmed by `AGAIN`, which were measured after that. No default may
+be chosen on either.
 """
 
 import os
@@ -20,6 +21,8 @@ from verification.defaults.rows import (
     built_in,
     drifting,
     images,
+    in_runs,
+    languages,
     messages,
     mixed,
     rare_class,
@@ -37,13 +40,13 @@ Listed: TypeAlias = tuple[str, str, bool, str, Callable[[Path], Rows]]
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream by name: its kind of rows, whether it has more than two classes, how to load it, if it only confirms."""
+    """A stream by name: its kind of rows, whether it has more than two classes, how to load it, its lot."""
 
     name: str
     kind: str
     many: bool
     load: Callable[[], Rows]
-    confirms: bool = False
+    lot: int = 0  # 0 decides; 1 and 2 confirm
 
     @property
     def is_sparse(self) -> bool:
@@ -55,10 +58,10 @@ def find_streams(told: str | None) -> Iterator[Stream]:
     """All streams that can be had: those of the folder of data only where their files are."""
     yield from BUILT_IN
     base = find_folder(told)
-    listed = (*((False, one) for one in (*FILES, *EXAMINED)), *((True, one) for one in CONFIRMING))
-    for confirms, (name, kind, many, file, read) in listed:
-        if base is not None and (base / file).is_file():
-            yield Stream(name, kind, many, partial(read, base / file), confirms)
+    for lot, listed in enumerate(((*FILES, *EXAMINED), CONFIRMING, AGAIN)):
+        for name, kind, many, file, read in listed:
+            if base is not None and (base / file).is_file():
+                yield Stream(name, kind, many, partial(read, base / file), lot)
 
 
 def find_folder(told: str | None) -> Path | None:
@@ -76,8 +79,9 @@ BUILT_IN = (
     Stream("generated text", "unit-length text", False, partial(text_like, 2000, 5000, 2, 2)),
     Stream("generated topics", "unit-length text", True, partial(text_like, 2000, 3000, 40, 3)),
     Stream("generated rare class", "binary features", False, partial(rare_class, 4)),
-    Stream("iris", "unscaled table", True, partial(built_in, datasets.load_iris, False), confirms=True),
-    Stream("generated drift", "table", False, partial(drifting, 5), confirms=True),
+    Stream("iris", "unscaled table", True, partial(built_in, datasets.load_iris, False), lot=1),
+    Stream("generated drift", "table", False, partial(drifting, 5), lot=1),
+    Stream("generated runs", "table", True, partial(in_runs, 6), lot=2),
 )
 FILES: tuple[Listed, ...] = (
     ("a9a", "binary features", False, "a9a/a9a.svm.gz", svm),
@@ -140,3 +144,13 @@ CONFIRMING: tuple[Listed, ...] = (
     ("sentiment of films", "counts of words", False, "amazon_sentiment/dvd.txt.xz", sentiment),
     ("sentiment of electronics", "counts of words", False, "amazon_sentiment/electronics.txt.xz", sentiment),
 )  # fmt: skip
+AGAIN: tuple[Listed, ...] = (
+    ("abalone", "table", False, "regression/abalone.csv.gz", partial(above_median, drop=(0,))),
+    ("ailerons", "unscaled table", False, "regression/ailerons.csv.gz", partial(above_median, scaled=False)),
+    ("cpu_act", "unscaled table", False, "regression/cpu_act.csv.gz", partial(above_median, scaled=False)),
+    ("cpu_small", "table", False, "regression/cpu_small.csv.gz", above_median),
+    ("puma8nh", "table", False, "regression/puma8nh.csv.gz", above_median),
+    ("puma8nh, unscaled", "unscaled table", False, "regression/puma8nh.csv.gz", partial(above_median, scaled=False)),
+    ("languages", "unit-length text", True, "multi30k/val.en.gz", languages),
+)  # fmt: skip
+CHANGED_LATER = ("ofs_partial", "rda_enhanced", "rounding", "sgd_bottou")
