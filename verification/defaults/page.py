@@ -133,9 +133,8 @@ for most streams of text, but then nothing is selected.
 Four means of confirming streams are above the goal. The C of `pa1` and `pa2` and the eta of `norma` are fixed at 1,
 while scaled tables, which most confirming streams are, want 0.004 to 0.2. A C of 1 / S would bring `pa1` from 1.09 to
 1.05 on the deciding streams, but importance weights scale these numbers, their theorems are stated for them, and the 1
-is that of other libraries, too. `adaline_normalised` is within 2 % of the best constant on the deciding streams, and no
-constant of its grid is better than 1.13 on the others. For `arow`, an r that follows the rows was worse on the deciding
-streams, at best 1.11 against 1.07.
+is that of other libraries, too. `norma` and `adaline_normalised` are within 2 % of the best constant on the deciding
+streams. For `arow`, an r that follows the rows was worse on the deciding streams, at best 1.11 against 1.07.
 
 A default can be worse than always guessing the majority label so far. The last columns tell on which streams that
 happens though a point of the grid would do better, and on how many streams it happens whatever is chosen: the
