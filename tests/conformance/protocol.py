@@ -49,6 +49,11 @@ def state(learner: Any) -> bytes:
     return pack(learner)
 
 
+def plain(prediction: Any) -> Any:
+    """A prediction as `predict_one` gives it: a plain value, or an array where it has several numbers."""
+    return prediction.item() if getattr(prediction, "ndim", 1) == 0 and hasattr(prediction, "dtype") else prediction
+
+
 def same_entries(one: Any, other: Any) -> bool:
     """Whether two arrays, or lists, of scores, labels or numbers are the same."""
     if one is None or other is None:
@@ -90,8 +95,7 @@ def check_transcript(case: Case) -> None:
     for t in range(case.rounds):
         before = twin.predict_one(case.X[t])
         if before is not None and transcript.predictions is not None:
-            found = transcript.predictions[t]
-            assert before == (found.item() if hasattr(found, "dtype") else found), f"round {t}"
+            assert before == plain(transcript.predictions[t]), f"round {t}"
         twin.learn_one(case.X[t], case.y[t])
 
 
@@ -124,7 +128,7 @@ def check_prediction(case: Case) -> None:
     found = learner.predict(case.X)
     assert len(found) == case.rounds
     ones = [learner.predict_one(case.X[t]) for t in range(case.rounds)]
-    assert same_entries(ones, [one.item() if hasattr(one, "dtype") else one for one in found])
+    assert same_entries(ones, [plain(one) for one in found])
     assert state(learner) == before
 
 

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple, TypeAlias
 QuantityName: TypeAlias = Literal[
     "active_features", "best_expert_loss", "classes", "comparator_loss", "comparator_loss_on_updates",
     "comparator_normalised_errors", "comparator_precision", "comparator_squared_errors", "comparator_squares",
-    "coordinate_gradients", "distance", "distance_inf", "divergence", "excess_squares", "experts", "features",
+    "concepts", "coordinate_gradients", "distance", "distance_inf", "divergence", "excess_squares", "experts",
+    "features",
     "initial_excess", "initial_norm", "largest_eigenvalue", "largest_gradient", "largest_value", "last_rate",
     "least_radius", "log_det", "loss_before", "loss_variance", "margin", "margin_1", "margin_q", "mixability_gap",
     "norm", "norm_1", "norm_inf", "norm_q", "radius", "radius_p", "relative_margin", "relevant", "rounds", "row_radius",
@@ -39,6 +40,7 @@ QUANTITIES: dict[QuantityName, Quantity] = {
     "rounds": Quantity("T", "rows", "the number of rounds"),
     "features": Quantity("n", "rows", "the number of features: one more than the largest index of a non-zero value"),
     "classes": Quantity("k", "rows", "the number of classes"),
+    "concepts": Quantity("|C|", "rows", "the number of concepts in the class that the learner was given"),
     "experts": Quantity("N", "rows", "the number of experts, also of those that arrived later"),
     "radius": Quantity("R", "rows", "max over t of |z_t|: |x_t| with two classes or targets, sqrt(2) |x_t| with more"),
     "least_radius": Quantity("r", "rows", "min over t of |z_t|"),
