@@ -104,7 +104,10 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"portfolio_{name}": (
             f"noregret.experts.portfolio.{name}",
-            tuple(f"tests/experts/portfolio/test_{file}.py" for file in ("hindsight", "portfolio_learner", "theorems")),
+            tuple(
+                f"tests/experts/portfolio/test_{file}.py"
+                for file in ("hindsight", "portfolio_learner", "theorems", "universal")
+            ),
             (),
         )
         for name in ("days", "simplex", "constant", "eg_portfolio", "ons", "pamr", "olmar", "universal")
