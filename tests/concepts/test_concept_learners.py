@@ -13,6 +13,7 @@ import noregret as nr
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on, state
 from tests.naive import concepts as naive
 from tests.support import refusal
+from tests.support.interrupts import interrupted_at_every_line
 
 RNG = np.random.default_rng(0)
 TABLE = (RNG.random((40, 5)) < 0.5).astype(np.float64)
@@ -333,6 +334,37 @@ def test_an_exception_of_a_predicate_leaves_the_learner_as_it_was() -> None:
     with pytest.raises(ZeroDivisionError):
         learner.learn([{"a": 1}, {"e": 1}], [1, 1])
     assert state(learner) == before
+
+
+@pytest.mark.parametrize("file", ["concepts/elimination.py", "concepts/concept_learner.py", "concepts/boolean_rows.py",
+                                  "concepts/boolean_labels.py", "features/names.py"])  # fmt: skip
+@pytest.mark.parametrize("negations", [False, True])
+def test_an_interrupt_at_any_line_leaves_elimination_before_or_after_the_call(file: str, negations: bool) -> None:
+    def prepare() -> tuple[Any, Callable[[], Any]]:
+        learner = make("elimination", concept="disjunction", negations=negations).learn(DICTS[:4], OR_TRUTH[:4])
+        return learner, lambda: learner.learn([*DICTS[4:9], {"new": 1.0}], [*OR_TRUTH[4:9], -1])
+
+    check_interrupts(prepare, file)
+
+
+@pytest.mark.parametrize("file", ["concepts/halving.py", "concepts/concept_class.py"])
+def test_an_interrupt_at_any_line_leaves_halving_before_or_after_the_call(file: str) -> None:
+    def prepare() -> tuple[Any, Callable[[], Any]]:
+        learner = make("halving", concept="disjunction").learn(TABLE[:2], OR_TRUTH[:2])
+        return learner, lambda: learner.learn(TABLE[2:6], OR_TRUTH[2:6])
+
+    check_interrupts(prepare, file)
+
+
+def check_interrupts(prepare: Callable[[], tuple[Any, Callable[[], Any]]], file: str) -> None:
+    fresh, act = prepare()
+    before = state(fresh)
+    act()
+    after, cut = state(fresh), 0
+    for learner in interrupted_at_every_line(prepare, file, KeyboardInterrupt):
+        found, cut = state(learner), cut + 1
+        assert found in (before, after)
+    assert cut > 3
 
 
 def test_hypotheses_are_told_in_words() -> None:

@@ -36,8 +36,8 @@ def test_the_bound_is_the_number_worked_out_by_hand(name: str) -> None:
 def test_every_quantity_is_defined_and_needed() -> None:
     assert set(QUANTITIES) == set(get_args(QuantityName))
     assert all(quantity.about and quantity.symbol for quantity in QUANTITIES.values())
-    built_in = [card for card in nr.learners() if card.built_in]
-    needed = {name for card in built_in for guarantee in card.guarantees for name in guarantee.needs}
+    every = [card for card in nr.learners() if card.built_in]
+    needed = {name for card in every for guarantee in card.guarantees for name in guarantee.needs}
     assert needed == set(QUANTITIES)
 
 

@@ -123,6 +123,16 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         )
         for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
     },
+    **{
+        name: (f"noregret.concepts.{name}", tuple(f"tests/concepts/test_{file}.py" for file in files), ())
+        for name, files in {
+            "elimination": ("concept_learners", "worst_cases"),
+            "halving": ("concept_learners", "worst_cases"),
+            "concept_class": ("concept_learners", "worst_cases"),
+            "dnf": ("normal_forms",),
+            "hidden_concept": ("teaching",),
+        }.items()
+    },
     "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
     **{
         name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
@@ -142,6 +152,22 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
+    **{
+        f"games_{name}": (
+            f"noregret.games.{name}",
+            (f"tests/games/test_{file}.py", "tests/games/test_player_files.py"),
+            (),
+        )
+        for name, file in {
+            "moves": "rock_paper_scissors",
+            "move_predictors": "rock_paper_scissors",
+            "matrix_game": "matrix_games",
+            "swap_regret": "matrix_games",
+            "path_weights": "paths",
+            "path_hedge": "paths",
+            "path_leader": "paths",
+        }.items()
+    },
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 

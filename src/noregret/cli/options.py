@@ -61,6 +61,8 @@ def make_parser() -> Parser:
     add_expert_options(experts)
     portfolio = commands.add_parser("portfolio", help="invest in stocks day by day: wealth, risk and regret")
     add_portfolio_options(portfolio)
+    teach = commands.add_parser("teach", help="teach a hidden AND or OR: by queries, by a teacher, or at random")
+    add_teach_options(teach)
     add_rps_options(commands.add_parser("rps", help="play rock-paper-scissors against an expert algorithm"))
     add_tag_options(commands.add_parser("tag", help="tag the words of sentences: train, measure, tag new text"))
     add_parse_options(commands.add_parser("parse", help="parse sentences into dependency trees: train, measure, parse"))
@@ -278,6 +280,30 @@ def add_portfolio_options(portfolio: Parser) -> None:
                            ".pdf (default: NAME.portfolio.png, where matplotlib is installed)")  # fmt: skip
     portfolio.add_argument("--no-picture", action="store_true", help="draw nothing")
     portfolio.set_defaults(module="portfolio")
+
+
+def add_teach_options(teach: Parser) -> None:
+    teach.add_argument("--target", required=True, metavar="LITERALS", help="the hidden concept: literals separated by "
+                       "commas, as in 2,3,100 for x2, x3 and x100, or drugs,credit,pill; !x5 is negated")  # fmt: skip
+    which = teach.add_mutually_exclusive_group(required=True)
+    which.add_argument("--n", type=positive, metavar="N", help="the number of features, which are called x1 to xN")
+    which.add_argument("--features", metavar="NAMES", help="the names of the features, separated by commas")
+    teach.add_argument("--protocol", choices=("queries", "teacher", "random"), default="queries", help="queries: the "
+                       "learner asks for the labels of rows it chooses (the default); teacher: a teacher chooses the "
+                       "examples; random: they come at random")  # fmt: skip
+    teach.add_argument("--concept", choices=("conjunction", "disjunction"), default="conjunction", help="what is "
+                       "hidden: an AND or an OR of the literals (default: conjunction)")  # fmt: skip
+    teach.add_argument("--negations", action="store_true", help="the learner allows for negated literals")
+    teach.add_argument("--eps", type=float, metavar="SHARE", help="with --protocol random: the error that is allowed "
+                       "(default: 0.1)")  # fmt: skip
+    teach.add_argument("--delta", type=float, metavar="P", help="with --protocol random: the probability of a larger "
+                       "error (default: 0.05)")  # fmt: skip
+    teach.add_argument("--rounds", type=int, metavar="N", help="with --protocol random: this many examples (default: "
+                       "the PAC count for --eps and --delta)")  # fmt: skip
+    teach.add_argument("--seed", type=int, metavar="N", help="with --protocol random: of the examples (default: 0)")
+    teach.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    teach.add_argument("--quiet", action="store_true", help="print only the result")
+    teach.set_defaults(module="teach")
 
 
 def add_rps_options(rps: Parser) -> None:
