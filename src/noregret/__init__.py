@@ -47,8 +47,11 @@ if TYPE_CHECKING:
     from noregret.evaluation.mercer import MercerCheck as MercerCheck
     from noregret.evaluation.mercer import check_mercer as check_mercer
     from noregret.evaluation.play import play as play
+    from noregret.evaluation.portfolios import race_portfolios as race_portfolios
     from noregret.evaluation.race import race as race
     from noregret.evaluation.tune import tune as tune
+    from noregret.experts.portfolio.hindsight import best_constant_portfolio as best_constant_portfolio
+    from noregret.experts.portfolio.hindsight import best_stock as best_stock
     from noregret.features.transforms import Pipeline as Pipeline
     from noregret.features.transforms import Transform as Transform
     from noregret.features.transforms import clip as clip
@@ -167,6 +170,8 @@ _HOMES = {
     "evaluation.experts": ("race_experts",),
     "evaluation.learning_curve": ("learning_curve",),
     "evaluation.play": ("play",),
+    "evaluation.portfolios": ("race_portfolios",),
+    "experts.portfolio.hindsight": ("best_constant_portfolio", "best_stock"),
     "evaluation.race": ("race",),
     "evaluation.tune": ("tune",),
     "state.fields": (

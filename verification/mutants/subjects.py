@@ -102,6 +102,14 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         for name in ("weights", "exponential", "fixed_share", "adahedge", "squint", "leader")
     },
     **{
+        f"portfolio_{name}": (
+            f"noregret.experts.portfolio.{name}",
+            tuple(f"tests/experts/portfolio/test_{file}.py" for file in ("hindsight", "portfolio_learner", "theorems")),
+            (),
+        )
+        for name in ("days", "simplex", "constant", "eg_portfolio", "ons", "pamr", "olmar", "universal")
+    },
+    **{
         name: (
             f"noregret.metrics.{name}",
             tuple(
@@ -136,6 +144,22 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
+    **{
+        f"games_{name}": (
+            f"noregret.games.{name}",
+            (f"tests/games/test_{file}.py", "tests/games/test_player_files.py"),
+            (),
+        )
+        for name, file in {
+            "moves": "rock_paper_scissors",
+            "move_predictors": "rock_paper_scissors",
+            "matrix_game": "matrix_games",
+            "swap_regret": "matrix_games",
+            "path_weights": "paths",
+            "path_hedge": "paths",
+            "path_leader": "paths",
+        }.items()
+    },
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 

@@ -59,6 +59,8 @@ def make_parser() -> Parser:
     )
     experts = commands.add_parser("experts", help="follow the advice of experts: weights, regret and bounds")
     add_expert_options(experts)
+    portfolio = commands.add_parser("portfolio", help="invest in stocks day by day: wealth, risk and regret")
+    add_portfolio_options(portfolio)
     teach = commands.add_parser("teach", help="teach a hidden AND or OR: by queries, by a teacher, or at random")
     add_teach_options(teach)
     add_rps_options(commands.add_parser("rps", help="play rock-paper-scissors against an expert algorithm"))
@@ -254,6 +256,30 @@ def add_expert_options(experts: Parser) -> None:
     experts.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
     experts.add_argument("--picture", metavar="PATH", help="draw the weights and the regret: .png, .svg, .pdf")
     experts.set_defaults(module="experts")
+
+
+def add_portfolio_options(portfolio: Parser) -> None:
+    portfolio.add_argument("data", metavar="FILE.csv", help="a table with a row for each day and a column for each "
+                           "stock, perhaps with names and a first column of dates, also compressed; - is standard "
+                           "input")  # fmt: skip
+    portfolio.add_argument("--prices", action="store_true", help="the values are prices (default: price relatives, if "
+                           "every column hovers around 1, otherwise prices)")  # fmt: skip
+    portfolio.add_argument("--relatives", action="store_true", help="the values are price relatives: prices over those "
+                           "of the day before")  # fmt: skip
+    portfolio.add_argument("--strategies", metavar="NAMES", help="strategies separated by commas, also with "
+                           "parameters, as in 'crp,pamr(eps=0.9)'; all (the default): each of them, with best_stock "
+                           "and bcrp, which are chosen in hindsight")  # fmt: skip
+    portfolio.add_argument("--cost", type=float, default=0.0, metavar="C", help="what trading costs, as a share of "
+                           "what is traded: 0.001 is 0.1 %% (default: 0)")  # fmt: skip
+    portfolio.add_argument("--days-per-year", type=float, default=252.0, metavar="N", help="of the growth and the "
+                           "Sharpe ratio of a year (default: 252)")  # fmt: skip
+    portfolio.add_argument("--seed", type=int, default=0, metavar="N", help="of the portfolios that are drawn by the "
+                           "universal portfolio (default: 0)")  # fmt: skip
+    portfolio.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    portfolio.add_argument("--picture", metavar="PATH", help="where to draw wealth on a logarithmic scale: .png, .svg, "
+                           ".pdf (default: NAME.portfolio.png, where matplotlib is installed)")  # fmt: skip
+    portfolio.add_argument("--no-picture", action="store_true", help="draw nothing")
+    portfolio.set_defaults(module="portfolio")
 
 
 def add_teach_options(teach: Parser) -> None:
