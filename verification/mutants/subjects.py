@@ -123,16 +123,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         )
         for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
     },
-    **{
-        name: (f"noregret.concepts.{name}", tuple(f"tests/concepts/test_{file}.py" for file in files), ())
-        for name, files in {
-            "elimination": ("concept_learners", "worst_cases"),
-            "halving": ("concept_learners", "worst_cases"),
-            "concept_class": ("concept_learners", "worst_cases"),
-            "dnf": ("normal_forms",),
-            "hidden_concept": ("teaching",),
-        }.items()
-    },
+    "elimination": (
+        "noregret.concepts.elimination",
+        ("tests/concepts/test_concept_learners.py", "tests/concepts/test_worst_cases.py"),
+        (),
+    ),
     "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
     **{
         name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
