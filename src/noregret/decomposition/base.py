@@ -14,7 +14,7 @@ the same to the last bit however the rows are batched.
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -67,15 +67,16 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     task: str = "unsupervised"
     shared = ("card", "row_config")
-    missing_values: ClassVar[bool] = False  # whether rows may have missing values (NaN)
     learns_part: ClassVar[bool] = True  # whether results include rows of a mini-batch that is not full yet
 
-    def __init__(self, batch: float = 1, **options: Any) -> None:
+    def __init__(self, batch: float = 1, missing: bool = False, **options: Any) -> None:
+        """`missing`: rows may have missing values (NaN); `options` are those of `ROW_OPTIONS` and `task`."""
         super().__init__()
+        self.missing_values = missing
         if batch != int(batch):
             raise BadValue(f"{self.card.name}: batch must be a whole number, not {batch!r}")
         self.batch = int(batch)
-        self.row_config = RowConfig.of(options, self.missing_values)
+        self.row_config = RowConfig.of(options, missing)
         self.encoder = RowEncoder(self.card, self.row_config)
         self.state: AnyState | None = None
         self.pending: MatrixRows = empty_rows()  # rows of a mini-batch that is not full yet
@@ -134,12 +135,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         with self._lock:
             self._change.settle()
             own, forget = self._own_state(), self.encoder.savepoint()
-
-            def undo() -> None:
-                forget()
-                own()
-
-            return self._change.run(lambda: self._learn_block(X, y, score), undo)
+            return self._change.run(lambda: self._learn_block(X, y, score), lambda: (forget(), own()))
 
     def _learn_block(self, X: Any, y: Any, score: bool) -> tuple[list[Scored], NDArray[Any] | None]:
         block, widths = self.encoder.encode(X, learn=True)
@@ -243,6 +239,27 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         none = np.zeros(losses.size, bool)
         truth = check_truth(y, losses.size)
         return Transcript(components, None, losses, none, none, truth, time.perf_counter() - began)
+
+    def flush(self) -> Self:
+        """Learn the rows of a mini-batch that is not full yet, as a mini-batch of their own."""
+        return self._alter(lambda state: None) if self.pending.rows else self
+
+    def _alter(self, change: Callable[[AnyState], None]) -> Self:
+        """Change the state after all rows so far, or leave it as it was."""
+
+        def act() -> None:
+            state = self.latest.copy()
+            with np.errstate(all="ignore"):
+                change(state)
+            if not state.is_finite():
+                raise BadValue(f"the values are too large for {self.card.name}; scale the rows first")
+            self.state, self.pending, self._latest = state, empty_rows(), None
+
+        with self._lock:
+            self._change.settle()
+            own, forget = self._own_state(), self.encoder.savepoint()
+            self._change.run(act, lambda: (forget(), own()))
+            return self
 
     @property
     def features(self) -> int:

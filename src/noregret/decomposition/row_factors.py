@@ -30,7 +30,7 @@ class RowFactors:
     def append(self, rotation: Floats, rows: Floats) -> None:
         """Rotate all rows, then append some."""
         self.rotations = [one @ rotation for one in self.rotations]
-        self.blocks.append(rows)
+        self.blocks.append(np.ascontiguousarray(rows))
         self.rotations.append(np.eye(rows.shape[1]))
         while len(self.blocks) > 1 and len(self.blocks[-2]) <= len(self.blocks[-1]):
             later = self.blocks.pop() @ self.rotations.pop()
@@ -44,4 +44,4 @@ class RowFactors:
 
     def replace(self, rows: Floats) -> None:
         """Take other rows in place of these."""
-        self.blocks, self.rotations = [rows], [np.eye(rows.shape[1])]
+        self.blocks, self.rotations = [np.ascontiguousarray(rows)], [np.eye(rows.shape[1])]
