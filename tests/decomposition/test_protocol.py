@@ -30,6 +30,12 @@ CASES = {
     "svd of dicts in mini-batches": Case(make("svd", rank=3, batch=4), ROWS, LABELS, BAD_DICT),
     "svd with rows": Case(make("svd", rank=4, batch=2, keep_rows="yes", scale=True), X, NONE, BAD_ROW),
     "svd of hashed names": Case(make("svd", rank=2, batch=5, bits=3), ROWS, NONE, BAD_DICT),
+    "pca_incremental": Case(make("pca_incremental", rank=3, batch=4), X, NONE, BAD_ROW),
+    "pca_incremental of dicts": Case(make("pca_incremental", rank=2, batch=1), ROWS, NONE, BAD_DICT),
+    "oja": Case(make("oja", rank=3), X, LABELS, BAD_ROW),
+    "oja of dicts": Case(make("oja", rank=4, batch=3, seed=3), ROWS, NONE, BAD_DICT),
+    "pca": Case(make("pca", rank=2), X, NONE, BAD_ROW),
+    "pca, drawn": Case(make("pca", rank=2, choose="draw", radius=50.0, batch=2), ROWS, NONE, BAD_DICT),
     "svd of products": Case(make("svd", rank=2, batch=3, transforms=[nr.pairs()]), ROWS, NONE, BAD_DICT),
 }
 

@@ -24,6 +24,7 @@ from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
 from noregret.decomposition.matrix_rows import MatrixRows, empty_rows, take_rows
+from noregret.decomposition.parameters import check_whole
 from noregret.decomposition.row_encoder import RowConfig, RowEncoder
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.transforms import as_pipeline
@@ -73,9 +74,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         """`missing`: rows may have missing values (NaN); `options` are those of `ROW_OPTIONS` and `task`."""
         super().__init__()
         self.missing_values = missing
-        if batch != int(batch):
-            raise BadValue(f"{self.card.name}: batch must be a whole number, not {batch!r}")
-        self.batch = int(batch)
+        self.batch = check_whole(self.card.name, "batch", batch)
         self.row_config = RowConfig.of(options, missing)
         self.encoder = RowEncoder(self.card, self.row_config)
         self.state: AnyState | None = None

@@ -156,3 +156,10 @@ def row_dots(one: Floats, other: Floats) -> Floats:
 def row_products(rows: Floats, matrix: Floats) -> Floats:
     """Each row times a matrix, one row at a time: as `rows @ matrix`, but no row depends on those beside it."""
     return np.asarray(np.matmul(rows[:, None, :], matrix)[:, 0, :])
+
+
+def pad_columns(matrix: Floats, columns: int) -> Floats:
+    """The matrix with columns of zeros after its own, up to so many."""
+    padded = np.zeros((matrix.shape[0], columns))
+    padded[:, : matrix.shape[1]] = matrix
+    return padded

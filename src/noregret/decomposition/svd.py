@@ -11,10 +11,10 @@ from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import Factors, Limits, leading_signs
 from noregret.decomposition.factors_file import dump_factors, restore_factors
-from noregret.decomposition.matrix_rows import MatrixRows, take_rows
+from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, take_rows
 from noregret.decomposition.merge_features import align_features
 from noregret.decomposition.missing_entries import fill_missing, find_observed
-from noregret.decomposition.parameters import batch_param, rank_param, threshold_param
+from noregret.decomposition.parameters import batch_param, check_whole, rank_param, threshold_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import check_integer
@@ -221,17 +221,3 @@ class SVD(UnsupervisedLearner[Factors]):
 
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> Factors:
         return restore_factors(self.start_state(features), header, arrays)
-
-
-def check_whole(owner: str, name: str, value: float) -> int:
-    """A parameter that is a whole number."""
-    if value != int(value):
-        raise BadValue(f"{owner}: {name} must be a whole number, not {value!r}")
-    return int(value)
-
-
-def pad_columns(matrix: Floats, columns: int) -> Floats:
-    """The matrix with columns of zeros after its own, up to so many."""
-    padded = np.zeros((matrix.shape[0], columns))
-    padded[:, : matrix.shape[1]] = matrix
-    return padded
