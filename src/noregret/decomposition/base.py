@@ -196,19 +196,33 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             raise NotLearned(f"{self.card.name} has not learned a row yet")
         return found
 
+    def __or__(self, other: object) -> Any:
+        """`svd | learner`: a learner of the components."""
+        from noregret.decomposition.decomposed import put_behind_decomposition
+
+        return put_behind_decomposition(self, other)
+
     def score(self, X: RowsLike) -> Scored:
         """The components and losses of rows by what is known now; nothing is learned."""
         with self._lock:
             self._change.settle()
-            state = self.latest
-            block, _ = self.encoder.encode(X, learn=False)
-            parts = [
-                self._score(state, take_rows(block, start, stop, self.features, self.missing_values), start)
-                for start, stop in slices(block.rows)
-            ]
-            if not parts:
-                return self._score(state, take_rows(block, 0, 0, self.features), 0)
-            return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
+            return self._score_by(self.latest, X)
+
+    def score_settled(self, X: RowsLike) -> Scored:
+        """The same as `play` would tell of the rows: by the mini-batches that are full."""
+        with self._lock:
+            self._change.settle()
+            return self._score_by(self.start_state(0) if self.state is None else self.state, X)
+
+    def _score_by(self, state: AnyState, X: RowsLike) -> Scored:
+        block, _ = self.encoder.encode(X, learn=False)
+        parts = [
+            self._score(state, take_rows(block, start, stop, self.features, self.missing_values), start)
+            for start, stop in slices(block.rows)
+        ]
+        if not parts:
+            return self._score(state, take_rows(block, 0, 0, self.features), 0)
+        return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, of shape (rows, components)."""
