@@ -19,6 +19,7 @@ from noregret.decomposition.row_factors import RowFactors
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-13  # directions smaller than this share are rounding errors, whatever the threshold is
+WELL_SPREAD = 1e-3  # of the diagonal of R: columns are then far from dependent on each other
 DRIFT = 1e-8  # how far the columns of the basis may be from orthonormal before they are made so again
 
 
@@ -191,13 +192,13 @@ def orthonormalize(columns: Floats, least: float) -> tuple[Floats, Floats]:
         if not length > least:
             return columns[:, :0], np.zeros((0, 1))
         return columns / length, np.full((1, 1), length)
-    from scipy.linalg import qr
-
-    q, upper, order = qr(columns, mode="economic", pivoting=True, check_finite=False)
-    kept = int(np.count_nonzero(np.abs(np.diag(upper)) > least))
-    outside = np.zeros((kept, columns.shape[1]))
-    outside[:, order] = upper[:kept]
-    return np.asarray(q[:, :kept], np.float64), outside
+    q, upper = np.linalg.qr(columns)
+    sizes = np.abs(np.diag(upper))
+    if upper.shape[0] == upper.shape[1] and float(sizes.min(initial=np.inf)) > max(least, WELL_SPREAD * sizes.max()):
+        return q, upper
+    left, values, right = np.linalg.svd(upper)  # some directions may be rounding errors of others
+    kept = int(np.count_nonzero(values > least))
+    return q @ left[:, :kept], values[:kept, None] * right[:kept]
 
 
 def keep_signs(before: Floats, after: Floats) -> Floats:
