@@ -18,8 +18,9 @@ from benchmarks.measure import Act, Row, best, in_turn, installed, micros, missi
 
 TITLE = "Online SVD of dense rows"
 NOTE = (
-    "One core. Of IncrementalPCA the fastest of its mini-batch sizes 20, 50, 100 and its default counts. The "
-    "error is the share of the squared length of all rows that the components leave; IncrementalPCA also keeps a mean."
+    "One core. Of both the fastest mini-batch size counts: of svd 16 (its default) and 500, of IncrementalPCA 20, 50, "
+    "100 and its default. The error is the share of the squared length of all rows that the components leave; "
+    "IncrementalPCA also keeps a mean."
 )
 ROWS, REPEATS, RANK = 3_000, 3, 20
 Floats = NDArray[np.float64]
@@ -78,16 +79,17 @@ def fit(X: Floats, size: int | None) -> Act:
 
 
 def measure(name: str, X: Floats) -> Iterator[Row]:
+    """The fastest of ours beside the fastest of theirs, and our rows one by one."""
     peers: dict[str, Callable[[], Act]] = {}
     if installed("scikit-learn"):
-        peers = {f"IncrementalPCA, {size or 'its'} rows": partial(fit, X, size) for size in SIZES}
-    ours = {f"svd, {batch} rows": partial(learn, X, batch) for batch in (16, 1)}
+        peers = {f"IncrementalPCA, {size or 'its own size of'} rows": partial(fit, X, size) for size in SIZES}
+    ours = {f"{size} rows": partial(learn, X, size) for size in (16, 500, 1)}
     times = in_turn({**ours, **peers}, REPEATS)
-    for label, batch, target in (("mini-batches of 16", 16, 1.0), ("row by row", 1, None)):
-        seconds = best(times, f"svd, {batch} rows")
-        components = ours[f"svd, {batch} rows"]().func.__self__.learn(X).components  # type: ignore[attr-defined]
-        told = f"{micros(seconds / len(X))} per row, error {share_left(X, components):.4f}"
-        work = f"{name}, rank {RANK}, {label}"
+    quickest = min(list(ours)[:2], key=partial(best, times))
+    for chosen, target in ((quickest, 1.0), ("1 rows", None)):
+        components = ours[chosen]().func.__self__.learn(X).components  # type: ignore[attr-defined]
+        told = f"{micros(best(times, chosen) / len(X))} per row, error {share_left(X, components):.4f}"
+        work = f"{name}, rank {RANK}, mini-batches of {chosen}"
         if not peers:
             yield missing(work, told, "scikit-learn", "x", target or 0.0, times)
             continue
@@ -95,7 +97,7 @@ def measure(name: str, X: Floats) -> Iterator[Row]:
         found = peers[fastest]().func.__self__.fit(X)  # type: ignore[attr-defined]
         error = share_left(X, found.components_, found.mean_)
         peer = f"{fastest}: {micros(best(times, fastest) / len(X))} per row, error {error:.4f}"
-        yield Row(work, told, peer, best(times, fastest) / seconds, "x", at_least=target, seconds=times)
+        yield Row(work, told, peer, best(times, fastest) / best(times, chosen), "x", at_least=target, seconds=times)
 
 
 def run() -> list[Row]:

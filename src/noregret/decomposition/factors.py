@@ -120,6 +120,8 @@ class Factors:
 
     def append_block(self, rows: Floats) -> Floats:
         """Take X with rows below it; returns what blockdiag(V, I) is multiplied with to become the new V."""
+        if self.features <= self.rank + len(rows) and not self.limits.project:
+            return self.append_directly(rows)
         inside, new, outside = self.split(rows.T)
         if self.limits.project and self.rank == self.limits.rank:
             inside, new, outside = self.turn @ (self.turn.T @ inside), new[:, :0], outside[:0]
@@ -129,6 +131,16 @@ class Factors:
         small[:k, r:] = inside
         small[k:, r:] = outside
         return self.diagonalize(small, new)
+
+    def append_directly(self, rows: Floats) -> Floats:
+        """The same where a basis of all features is the smaller one: decompose diag(s) U' with the rows below it."""
+        before = self.right
+        left, values, right = np.linalg.svd(np.concatenate(((before * self.values).T, rows)), full_matrices=False)
+        r = self.limits.count(values)
+        signs = keep_signs(before, right[:r].T)
+        self.basis, self.turn = np.asfortranarray(right[:r].T * signs), np.eye(r)
+        self.values = values[:r].copy()
+        return np.ascontiguousarray(left[:, :r] * signs)
 
     def merge(self, other: "Factors") -> None:
         """Append all rows of another matrix with the same features, known by its factors alone."""
@@ -196,7 +208,7 @@ def orthonormalize(columns: Floats, least: float) -> tuple[Floats, Floats]:
     sizes = np.abs(np.diag(upper))
     if upper.shape[0] == upper.shape[1] and float(sizes.min(initial=np.inf)) > max(least, WELL_SPREAD * sizes.max()):
         return q, upper
-    left, values, right = np.linalg.svd(upper)  # some directions may be rounding errors of others
+    left, values, right = np.linalg.svd(upper, full_matrices=False)  # some directions may be rounding errors of others
     kept = int(np.count_nonzero(values > least))
     return q @ left[:, :kept], values[:kept, None] * right[:kept]
 
