@@ -131,6 +131,16 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
+    **{
+        name: (f"noregret.decomposition.{name}", tuple(f"tests/decomposition/test_{file}.py" for file in files), ())
+        for name, files in {
+            "factors": ("svd", "pca"),
+            "factor_changes": ("svd",),
+            "row_factors": ("svd",),
+            "missing_entries": ("svd",),
+            "density": ("pca",),
+        }.items()
+    },
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 
