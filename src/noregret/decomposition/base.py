@@ -226,7 +226,15 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, of shape (rows, components)."""
-        return self.score(X).components
+        with self._lock:
+            self._change.settle()
+            state = self.latest
+            found, signs = self._score_by(state, X).components, self.find_signs(state)
+            return found if signs is None else found * np.append(signs, np.ones(found.shape[1] - signs.size))
+
+    def find_signs(self, state: AnyState) -> Floats | None:
+        """By which signs results differ from what is scored while learning, where components keep their signs."""
+        return None
 
     def transform_one(self, x: RowLike) -> NDArray[Any]:
         """The components of one row."""

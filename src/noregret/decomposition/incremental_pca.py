@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import Factors, Limits, leading_signs
@@ -122,11 +121,8 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
         right = self.latest.factors.right
         return np.asarray((right * leading_signs(right)).T)
 
-    def transform(self, X: RowsLike) -> Floats:
-        """The coordinates of every centred row along the components, of shape (rows, rank)."""
-        factors, signs = self.latest.factors, np.ones(self.rank)
-        signs[: factors.rank] = leading_signs(factors.right)
-        return np.asarray(self.score(X).components * signs)
+    def find_signs(self, state: Centred) -> Floats:
+        return leading_signs(state.factors.right)
 
     def describe_results(self) -> list[str]:
         """The share of variance of each component, and its largest entries."""

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import leading_signs
@@ -133,11 +132,8 @@ class Oja(UnsupervisedLearner[Directions]):
         """The mean square of the rows along every direction, as it was when each row came."""
         return self.latest.variances.copy()
 
-    def transform(self, X: RowsLike) -> Floats:
-        """The coordinates of every row along the components, of shape (rows, rank)."""
-        columns, signs = self.latest.columns, np.ones(self.rank)
-        signs[: columns.shape[1]] = leading_signs(columns)
-        return np.asarray(self.score(X).components * signs)
+    def find_signs(self, state: Directions) -> Floats:
+        return leading_signs(state.columns)
 
     def describe_results(self) -> list[str]:
         """The mean square along each direction, and its largest entries."""

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.density import Density
@@ -129,11 +128,8 @@ class OnlinePCA(UnsupervisedLearner[Density]):
         """The sum over all rounds of the expected loss, which the theorem bounds; for choose="draw"."""
         return self.latest.expected
 
-    def transform(self, X: RowsLike) -> Floats:
-        """The coordinates of every row along the components, of shape (rows, rank)."""
-        kept, signs = self._kept(self.latest), np.ones(self.rank)
-        signs[: kept.shape[1]] = leading_signs(kept)
-        return np.asarray(self.score(X).components * signs)
+    def find_signs(self, state: Density) -> Floats:
+        return leading_signs(self._kept(state))
 
     def describe_results(self) -> list[str]:
         """The weight of each direction kept, and its largest entries."""

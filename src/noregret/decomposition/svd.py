@@ -112,11 +112,8 @@ class SVD(UnsupervisedLearner[Factors]):
         """The mean of all rows, as far as the rank allows."""
         return self.latest.mean
 
-    def transform(self, X: RowsLike) -> Floats:
-        """The coordinates of every row along the components, of shape (rows, rank)."""
-        signs = np.ones(self.rank)
-        signs[: self.latest.rank] = leading_signs(self.latest.right)
-        return np.asarray(self.score(X).components * signs)
+    def find_signs(self, state: Factors) -> Floats:
+        return leading_signs(state.right)
 
     def inverse_transform(self, components: Any) -> Floats:
         """The rows that have these coordinates along the components and nothing else."""
