@@ -131,8 +131,12 @@ CONFUSED = [
 ]
 SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
     "winnow_against_perceptron": (
-        lambda axes: winnow_against_perceptron.draw(axes, winnow_against_perceptron.measure((20, 40), rounds=100)),
-        1,
+        lambda axes: winnow_against_perceptron.draw_both(
+            axes,
+            winnow_against_perceptron.measure((20, 40), rounds=100),
+            winnow_against_perceptron.measure_concepts((16, 32), rounds=100),
+        ),
+        2,
     ),
     "label_noise": (
         lambda axes: label_noise.draw(axes, label_noise.measure((0.0, 0.2), 100, 5, streams=1, tested=50)),

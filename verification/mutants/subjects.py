@@ -102,6 +102,14 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         for name in ("weights", "exponential", "fixed_share", "adahedge", "squint", "leader")
     },
     **{
+        f"portfolio_{name}": (
+            f"noregret.experts.portfolio.{name}",
+            tuple(f"tests/experts/portfolio/test_{file}.py" for file in ("hindsight", "portfolio_learner", "theorems")),
+            (),
+        )
+        for name in ("days", "simplex", "constant", "eg_portfolio", "ons", "pamr", "olmar", "universal")
+    },
+    **{
         name: (
             f"noregret.metrics.{name}",
             tuple(
@@ -111,6 +119,16 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             (),
         )
         for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
+    },
+    **{
+        name: (f"noregret.concepts.{name}", tuple(f"tests/concepts/test_{file}.py" for file in files), ())
+        for name, files in {
+            "elimination": ("concept_learners", "worst_cases"),
+            "halving": ("concept_learners", "worst_cases"),
+            "concept_class": ("concept_learners", "worst_cases"),
+            "dnf": ("normal_forms",),
+            "hidden_concept": ("teaching",),
+        }.items()
     },
     "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
     **{

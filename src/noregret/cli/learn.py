@@ -9,6 +9,7 @@ from noregret.cli import discard_output
 from noregret.cli.html_output import check_html, complete_report, write_html
 from noregret.cli.interrupts import check_interrupt, defer_interrupts, exit_code, ignore_interrupts
 from noregret.cli.learner_names import add_settings, find_variant, import_file, rule_file
+from noregret.cli.load_learner import load_learner
 from noregret.cli.output import describe_entry_regret, prediction_columns, print_confusion, to_cell, write_json
 from noregret.cli.prediction_file import PredictionWriter, flush_if_live, open_predictions
 from noregret.cli.screen import Screen
@@ -47,7 +48,6 @@ from noregret.evaluation.report import (
     report_head,
 )
 from noregret.evaluation.tracking_regret import add_tracking
-from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
 from noregret.learner.variants import name_learner, write
 from noregret.metrics import LabelChanges, LearningCurve
@@ -155,7 +155,7 @@ def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
 def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     """A saved model and its source, which continues after the learned rows if the model was interrupted there."""
     variant = None if args.learner is None else find_variant(args.learner)
-    learner: Learner = load(args.resume, variant.card if variant is not None and rule_file(args.learner) else None)
+    learner = load_learner(args.resume, variant.card if variant is not None and rule_file(args.learner) else None)
     if variant is not None:
         found = name_learner(learner, variant.options) if variant.options else learner.card.name
         asked = write(variant.card, variant.options, learner.task)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from noregret.cli.confusion_option import COLUMNS
 from noregret.cli.interrupts import check_interrupt
 from noregret.cli.learner_names import import_file
+from noregret.cli.load_learner import load_learner
 from noregret.cli.output import plain_labels, prediction_columns, write_json
 from noregret.cli.prediction_file import flush_if_live, open_predictions
 from noregret.cli.screen import Screen
@@ -31,7 +32,6 @@ from noregret.evaluation.checkpoint import restore_options
 from noregret.evaluation.evaluate import has_truth, is_same
 from noregret.evaluation.report import describe_skipped, plain_label, report_confusion, report_head
 from noregret.evaluation.tables import confusion_table
-from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
 from noregret.metrics import Confusion
 from noregret.streams import Source
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     screen = Screen(args.quiet, piped=args.out == "-")
     for file in args.rule:
         import_file(file)
-    learner: Learner = load(args.model)
+    learner = load_learner(args.model)
     if not has_learned(learner):
         raise NotLearned(f"{args.model}: this model has not learned a round yet")
     task = task_of(learner)
