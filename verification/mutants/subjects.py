@@ -159,6 +159,22 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "density": ("pca",),
         }.items()
     },
+    **{
+        f"games_{name}": (
+            f"noregret.games.{name}",
+            (f"tests/games/test_{file}.py", "tests/games/test_player_files.py"),
+            (),
+        )
+        for name, file in {
+            "moves": "rock_paper_scissors",
+            "move_predictors": "rock_paper_scissors",
+            "matrix_game": "matrix_games",
+            "swap_regret": "matrix_games",
+            "path_weights": "paths",
+            "path_hedge": "paths",
+            "path_leader": "paths",
+        }.items()
+    },
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 

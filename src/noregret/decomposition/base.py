@@ -107,6 +107,16 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> AnyState:
         """The state of a header and arrays, with at most so many features; everything is checked."""
 
+    def read_rows(self, X: Any, learn: bool) -> Any:
+        """Rows as the encoder takes them; a method whose rows are something else, such as texts, converts them here."""
+        return X
+
+    def check_rows(self, rows: MatrixRows, start: int) -> None:
+        """Raise BadValue where the values of a row, the first of which is number `start`, are not those of the method.
+
+        Called once for every row, before it is scored or learned.
+        """
+
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     def play(
@@ -137,13 +147,14 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             return self._change.run(lambda: self._learn_block(X, y, score), lambda: (forget(), own()))
 
     def _learn_block(self, X: Any, y: Any, score: bool) -> tuple[list[Scored], NDArray[Any] | None]:
-        block, widths = self.encoder.encode(X, learn=True)
+        block, widths = self.encoder.encode(self.read_rows(X, learn=True), learn=True)
         truth = check_truth(y, block.rows)
         state, pending, found = self.state, self.pending, list[Scored]()
         copied, start = False, 0
         while start < block.rows:
             stop = min(block.rows, start + self.batch - pending.rows)
             rows = take_rows(block, start, stop, int(widths[stop - 1]), self.missing_values)
+            self.check_rows(rows, start)
             if score:
                 found.append(self._score(state, rows, start))
             pending = pending.add(rows)
@@ -215,11 +226,12 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             return self._score_by(self.start_state(0) if self.state is None else self.state, X)
 
     def _score_by(self, state: AnyState, X: RowsLike) -> Scored:
-        block, _ = self.encoder.encode(X, learn=False)
-        parts = [
-            self._score(state, take_rows(block, start, stop, self.features, self.missing_values), start)
-            for start, stop in slices(block.rows)
-        ]
+        block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
+        parts = []
+        for start, stop in slices(block.rows):
+            rows = take_rows(block, start, stop, self.features, self.missing_values)
+            self.check_rows(rows, start)
+            parts.append(self._score(state, rows, start))
         if not parts:
             return self._score(state, take_rows(block, 0, 0, self.features), 0)
         return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))

@@ -13,12 +13,13 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
-from noregret.algebra.internal_verbs import place
+from noregret.algebra.internal_verbs import place, value
 from noregret.algebra.verbs import at, put
 from noregret.jit.cache import INNER
 from noregret.tasks import row_cells
 from noregret.tasks.row_cells import CELLS
 
+LANES = 8  # the numbers of the longest vectors of a processor
 VECTOR = types.Array(types.float64, 1, "C")
 
 
@@ -56,7 +57,8 @@ def is_copied(s: Any) -> bool:
 
 
 def build_numbers(context: Any, builder: Any) -> Any:
-    memory = cgutils.alloca_once(builder, ir.ArrayType(ir.DoubleType(), CELLS))
+    with builder.goto_entry_block():  # not `alloca_once`, which would write zeros in every round
+        memory = builder.alloca(ir.ArrayType(ir.DoubleType(), CELLS))
     array = arrayobj.make_array(VECTOR)(context, builder)
     size, step = context.get_constant(types.intp, CELLS), context.get_constant(types.intp, 8)
     arrayobj.populate_array(
@@ -102,13 +104,26 @@ def same_state(typing_context: Any, s: Any) -> Any:
 
 
 def read_vector(vector: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
+    """Copy the cells of n coordinates, and the first one again up to a whole number of vectors."""
     for k in range(n):
         cells[k] = vector[place(q, first + k)]
+    for k in range(n, (n + LANES - 1) // LANES * LANES):
+        cells[k] = cells[0]
 
 
 def write_vector(vector: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
     for k in range(n):
         vector[place(q, first + k)] = cells[k]
+
+
+def read_values(values: Any, q: Any, first: Any, n: Any) -> Any:
+    """Copy the values of n coordinates, and add zeros up to a whole number of vectors; returns how many there are."""
+    size = (n + LANES - 1) // LANES * LANES
+    for k in range(n):
+        values[k] = value(q, first + k)
+    for k in range(n, size):
+        values[k] = 0.0
+    return size
 
 
 def for_vectors(copy: Any, vectors: int) -> Callable[..., Any]:
@@ -124,9 +139,21 @@ def for_vectors(copy: Any, vectors: int) -> Callable[..., Any]:
     return copy_all
 
 
-def choose_copy(copy: Any) -> Callable[..., Any]:
-    compiled = numba.njit(**INNER)(copy)
-    return lambda s, cells, q, first, n: for_vectors(compiled, len(s.types) - 1 if is_copied(s) else 0)
+def choose_write(s: Any, cells: Any, q: Any, first: Any, n: Any) -> Any:
+    return for_vectors(numba.njit(**INNER)(write_vector), len(s.types) - 1 if is_copied(s) else 0)
+
+
+def choose_read(s: Any, cells: Any, values: Any, q: Any, first: Any, n: Any) -> Any:
+    if not is_copied(s):
+        return row_cells.read_cells
+    read_all = numba.njit(**INNER)(for_vectors(numba.njit(**INNER)(read_vector), len(s.types) - 1))
+    read_own = numba.njit(**INNER)(read_values)
+
+    def read(s: Any, cells: Any, values: Any, q: Any, first: Any, n: Any) -> Any:
+        read_all(s, cells, q, first, n)
+        return read_own(values, q, first, n)
+
+    return read
 
 
 def choose_place(s: Any, q: Any, first: Any, k: Any) -> Any:
@@ -149,8 +176,8 @@ def stand_in(choose: Callable[..., Any]) -> Callable[..., Any]:
 ON_COPIES: dict[str, Any] = {
     "make_numbers": make_numbers,
     "make_cells": make_cells,
-    "read_cells": stand_in(choose_copy(read_vector)),
-    "write_cells": stand_in(choose_copy(write_vector)),
+    "read_cells": stand_in(choose_read),
+    "write_cells": stand_in(choose_write),
     "cell_place": stand_in(choose_place),
 }
 IN_PLACE: dict[str, Any] = {name: numba.njit(**INNER)(getattr(row_cells, name)) for name in ON_COPIES} | {
