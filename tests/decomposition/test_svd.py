@@ -119,12 +119,54 @@ def test_recentred_rows_have_the_mean_zero(keep: str) -> None:
     assert close(learner.mean, X[25:].sum(axis=0) / 40)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_changes_are_exact_where_every_row_is_a_direction_of_its_own(rows: int) -> None:
+    """Then V is square, and no change can add a column to it."""
+    X, new = random_matrix(13, rows=rows), np.arange(9.0)
+    learner = make(9, 2, keep_rows="yes").learn(X)
+    revised = learner.copy().revise(0, new)
+    assert close(rebuilt(revised), np.concatenate((new[None], X[1:])))
+    assert len(revised.singular_values) == rows
+    centred = X - X.mean(axis=0)
+    for recentred in (learner.recenter(), make(9, 2).learn(X).recenter()):
+        assert close(recentred.singular_values, np.linalg.svd(centred, compute_uv=False)[: rows - 1], 1e-9)
+        assert close(recentred.mean, np.zeros(9))
+    assert close(rebuilt(learner), centred)
+
+
+def test_rows_of_zeros_can_be_recentred() -> None:
+    learner = make(3, keep_rows="yes").learn(np.zeros((4, 2))).recenter()
+    assert learner.singular_values.size == 0
+    assert learner.row_factors.shape == (4, 0)
+
+
 def test_appended_columns_are_as_if_they_had_been_there() -> None:
     X = random_matrix(9, rows=20, features=9, rank=7)
     learner = make(9, 4, keep_rows="yes").learn(X[:, :5]).append_columns(X[:, 5:6]).append_columns(X[:, 6:])
     assert close(rebuilt(learner), X)
     assert learner.features == 9
     assert close(rebuilt(learner.learn(X[:3])), np.concatenate((X, X[:3])))
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("before", [0.0, 1e-3, 1e3])
+def test_columns_that_depend_on_others_add_no_direction(size: float, before: float) -> None:
+    rng = np.random.default_rng(14)
+    X = before * size * rng.normal(size=(30, 2))
+    new = size * np.outer(rng.normal(size=30), [1.0, -2.0, 0.5])
+    new[:, 2] += X[:, 0]
+    learner = make(9, 4, keep_rows="yes").learn(X).append_columns(new)
+    assert close(rebuilt(learner) / size, np.concatenate((X, new), axis=1) / size)
+    assert len(learner.singular_values) == (3 if before else 1)
+
+
+def test_rows_are_kept_in_few_blocks() -> None:
+    """As many as 1 occurs in the number of rows in binary, so that a row is rotated a logarithmic number of times."""
+    learner = make(3, 1, keep_rows="yes")
+    for rows in range(1, 40):
+        learner.learn_one([1.0, float(rows), 0.5])
+        assert len(learner.state.left.blocks) == rows.bit_count()
+        assert learner.state.left.rows == rows
 
 
 @pytest.mark.parametrize("batch", [1, 6])
@@ -156,6 +198,40 @@ def test_missing_entries_are_filled_in_as_by_the_twin(batch: int) -> None:
         twin.append(np.array([row if not start else twin.fill(row) for row in given[start : start + batch]]))
     assert close(rebuilt(learner), twin.matrix, 1e-8)
     assert close(learner.impute(given), X, 1e-8)  # the rows have rank 3, so that what is missing can be known
+
+
+def test_losses_with_missing_entries_are_those_of_the_observed_ones() -> None:
+    X = random_matrix(15, rows=12, features=5, rank=5)
+    holes = np.random.default_rng(3).random(X.shape) < 0.3
+    holes[:3] = False
+    given = np.where(holes, np.nan, X)
+    learner, twin = make(2, missing="nan"), NaiveSVD(2)
+    for number, row in enumerate(given):
+        loss = learner.play(row[None]).losses[0]
+        filled = twin.fill(row) if number else row
+        _, _, right = np.linalg.svd(twin.matrix, full_matrices=False)
+        kept = right[: min(number, 2)].T
+        there = ~np.isnan(row)
+        best = np.linalg.lstsq(kept[there], row[there], rcond=None)[0] if number else np.zeros(0)
+        rest = row[there] - (kept[there] @ best if number else 0.0)
+        assert loss == pytest.approx(float(rest @ rest), rel=1e-7, abs=1e-9)
+        twin.append(filled[None])
+
+
+def test_what_was_never_observed_counts_as_zero_until_something_is_known() -> None:
+    learner = make(2, missing="nan", keep_rows="yes").learn([[np.nan, 2.0], [np.nan, np.nan], [1.0, 1.0]])
+    assert close(rebuilt(learner), [[0.0, 2.0], [0.0, 0.0], [1.0, 1.0]])
+    assert close(learner.impute([[np.nan, np.nan]]), [[0.0, 0.0]])
+
+
+def test_nan_is_missing_however_rows_are_given() -> None:
+    rows = [{"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 4.0}]
+    for missing, expected in (("nan", 0.0), ("absent", 6.0)):
+        learner = make(1, missing=missing).learn(rows)
+        assert close(learner.impute([{"a": 3.0, "b": float("nan")}]), [[3.0, 6.0]])
+        assert close(learner.impute([{"a": 3.0}]), [[3.0, expected]])
+    dense = make(1, missing="absent").learn([[1.0, 2.0], [2.0, 4.0]])
+    assert close(dense.impute([[3.0, np.nan], [0.0, 0.0]]), [[3.0, 6.0], [0.0, 0.0]])
 
 
 def test_features_left_out_can_count_as_missing() -> None:

@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.decomposition.factors import Factors, orthonormalize, remove_projection
+from noregret.decomposition.factors import Factors, longest_column, orthonormalize, remove_projection
 from noregret.decomposition.row_factors import RowFactors
 
 Floats = NDArray[np.float64]
+CANCELLED = 1e-13  # a difference of two numbers that is a smaller share of them has only rounding errors left
 
 
 def kept_rows(factors: Factors) -> RowFactors:
@@ -55,31 +56,28 @@ def remove_row(factors: Factors, row: int) -> None:
     left = kept_rows(factors)
     left.replace(np.delete(left.whole(factors.rank), row, axis=0))
     factors.rows -= 1
-    factors.sums = left.whole(factors.rank).sum(axis=0)
 
 
 def recenter(factors: Factors) -> None:
-    """Take the mean of all rows out of every row: X - 1 mean'. V need not be kept."""
+    """Take the mean of all rows out of every row: X - 1 mean'. V need not be kept: the sum of its rows is enough."""
     if not factors.rank:
         return
     mean, sums = factors.mean, factors.sums
-    outside = np.sqrt(max(factors.rows - float(sums @ sums), 0.0))  # the length of 1 outside of the columns of V
-    along = np.append(sums, outside) if outside > 1e-12 * np.sqrt(factors.rows) else sums
-    rank, left = factors.rank, factors.left
-    rotation = change_middle(factors, -mean, along)
-    if left is not None:
-        whole = left.whole(rank)
-        if along.size > rank:
-            whole = np.concatenate((whole, (1.0 - whole @ sums)[:, None] / outside), axis=1)
-        left.replace(whole @ rotation)
-    factors.sums = rotation.T @ along
+    if factors.left is not None:
+        add_rank_one(factors, -mean, np.ones(factors.rows))
+        return
+    square = factors.rows - float(
+        sums @ sums
+    )  # of the length of 1 outside of the columns of V; rounding errors if small
+    along = np.append(sums, np.sqrt(square)) if square > CANCELLED * factors.rows else sums
+    factors.sums = change_middle(factors, -mean, along).T @ along
 
 
 def append_columns(factors: Factors, columns: Floats) -> None:
     """New features with a value in every row so far: [X columns]."""
     whole, right = kept_rows(factors).whole(factors.rank), factors.right
     inside, rest = remove_projection(whole, columns)
-    largest = max(float(factors.values[0]) if factors.rank else 0.0, float(np.sqrt(np.max(np.sum(columns**2, axis=0)))))
+    largest = max(longest_column(columns), *factors.values.tolist(), 0.0)
     new, outside = orthonormalize(rest, factors.limits.share * largest)
     r, count = factors.rank, columns.shape[1]
     small = np.zeros((r + new.shape[1], r + count))

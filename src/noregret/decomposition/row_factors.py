@@ -40,7 +40,7 @@ class RowFactors:
     def whole(self, columns: int) -> Floats:
         """All rows, rotated."""
         parts = [block @ rotation for block, rotation in zip(self.blocks, self.rotations, strict=True)]
-        return np.concatenate(parts) if parts else np.zeros((0, columns))
+        return np.concatenate((np.zeros((0, columns)), *parts))
 
     def replace(self, rows: Floats) -> None:
         """Take other rows in place of these."""
