@@ -148,6 +148,16 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
     **{
+        name: (f"noregret.decomposition.{name}", tuple(f"tests/decomposition/test_{file}.py" for file in files), ())
+        for name, files in {
+            "factors": ("svd", "pca"),
+            "factor_changes": ("svd",),
+            "row_factors": ("svd",),
+            "missing_entries": ("svd",),
+            "density": ("pca",),
+        }.items()
+    },
+    **{
         f"games_{name}": (
             f"noregret.games.{name}",
             (f"tests/games/test_{file}.py", "tests/games/test_player_files.py"),

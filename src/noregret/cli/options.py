@@ -57,6 +57,8 @@ def make_parser() -> Parser:
     add_compare_options(
         commands.add_parser("compare", help="say what differs between two JSON reports, or rank learners")
     )
+    compress = commands.add_parser("compress", help="compress a picture by an online decomposition")
+    add_compress_options(compress)
     experts = commands.add_parser("experts", help="follow the advice of experts: weights, regret and bounds")
     add_expert_options(experts)
     portfolio = commands.add_parser("portfolio", help="invest in stocks day by day: wealth, risk and regret")
@@ -229,6 +231,22 @@ def add_compare_options(compare: Parser) -> None:
                          "significance (default: 0.05)")  # fmt: skip
     compare.add_argument("--json", metavar="PATH", help="write the result as JSON to a file; - is standard output")
     compare.set_defaults(module="compare")
+
+
+def add_compress_options(compress: Parser) -> None:
+    compress.add_argument(
+        "image", metavar="IMAGE", help="a picture: .pgm, .ppm; with pillow also .png, .jpg and others"
+    )
+    compress.add_argument(
+        "--rank", type=int, default=20, metavar="R", help="how many components are kept (default: 20)"
+    )
+    compress.add_argument("--by", choices=("svd",), default="svd", help="the decomposition (default: svd)")
+    compress.add_argument("--out", metavar="PATH", help="the picture to write (default: IMAGE.svdR in the same format)")
+    compress.add_argument(
+        "--curve", metavar="PATH", help="draw the error by the number of components: .png, .svg, .pdf"
+    )
+    compress.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    compress.set_defaults(module="compress")
 
 
 def add_expert_options(experts: Parser) -> None:
