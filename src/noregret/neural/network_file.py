@@ -1,0 +1,52 @@
+"""A network in a model file: its arrays without spare room, and the checks of what is read."""
+
+import numpy as np
+
+from noregret.data.blocks import all_finite
+from noregret.learner.header_fields import corrupt, read_count, read_list, read_number
+from noregret.learner.model_file import Arrays, Header
+from noregret.neural.network import COUNTERS, UNSIGNED, Architecture, Network
+
+MOST_INPUTS = 2**40
+
+
+def dump_network(network: Network) -> tuple[Header, Arrays]:
+    """The sizes, counters and arrays of a network."""
+    length = network.layout.length(network.features)
+    arrays = {name: values[:length].copy() for name, values in network.arrays.items()}
+    header: Header = {
+        "inputs": network.inputs,
+        "features": network.features,
+        "outputs": network.layout.outputs,
+        "counters": network.counters.tolist(),
+        "shares": network.shares.tolist(),
+    }
+    return header, arrays
+
+
+def restore_network(made: Architecture, header: Header, arrays: Arrays, outputs: int) -> Network:
+    """A network of this architecture; everything is checked before it is used."""
+    inputs, features = read_count(header, "inputs", MOST_INPUTS), read_count(header, "features", MOST_INPUTS)
+    if read_count(header, "outputs") != outputs:
+        raise corrupt("the outputs of its network are not its classes")
+    counters = [read_number(value, "counters") for value in read_list(header, "counters")]
+    shares = [read_number(value, "shares") for value in read_list(header, "shares")]
+    network = Network(made, inputs, outputs)
+    if set(arrays) != set(network.arrays):
+        raise corrupt("its network has other arrays than its optimizer keeps")
+    length = network.layout.length(features)
+    for name, values in arrays.items():
+        sound = values.dtype == np.float64 and values.shape == (length,) and all_finite(values)
+        if not sound or (name in UNSIGNED and (values < 0.0).any()):
+            raise corrupt(f"the array {name} of its network does not fit")
+    steps, targets, _, squares, gathered, fault = counters if len(counters) == COUNTERS else (-1.0,) * COUNTERS
+    whole = steps.is_integer() and gathered.is_integer()
+    if not whole or min(steps, targets, squares, gathered) < 0.0 or gathered >= made.batch or fault != 0.0:
+        raise corrupt("the counters of its network do not fit")
+    size = made.levels + 1
+    if len(shares) != size or min(shares) < 0.0 or (made.all_heads and abs(sum(shares) - 1.0) > 1e-9):
+        raise corrupt("the weights of its heads are no distribution")
+    network.weights = network.weights._replace(**{name: values.copy() for name, values in arrays.items()})
+    network.features = network.room = features
+    network.counters[:], network.shares[:] = counters, shares
+    return network
