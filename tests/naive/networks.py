@@ -140,5 +140,6 @@ class NaiveNetwork:
                 self.optimizer.move(key, w, g * (self.clip / size if 0.0 < self.clip < size else 1.0))
             self.pending = []
         if np.count_nonzero(self.alpha) > 1:
-            self.alpha = np.maximum(self.alpha * self.beta**losses, self.floor)
+            has_head = np.array([head is not None for head in self.heads])
+            self.alpha = np.where(has_head, np.maximum(self.alpha * self.beta**losses, self.floor), 0.0)
             self.alpha /= self.alpha.sum()

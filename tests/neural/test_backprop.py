@@ -156,3 +156,55 @@ def test_without_hidden_layers_targets_are_learned_as_adaline_does() -> None:
     linear = nr.make("adaline", rho=0.05, task="regression", scale_target=False, native=False, bias=True)
     network = make("mlp", "regression", layers=[], optimizer="sgd", eta=0.05, outputs="zero")
     assert network.play(X, y).predictions == pytest.approx(linear.play(X, y).predictions, rel=1e-9, abs=1e-9)
+
+
+# ---- hedge backpropagation -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+@pytest.mark.parametrize("options", [{}, {"optimizer": "adam", "from_input": "no"}], ids=str)
+def test_hbp_equals_the_naive_network(task: str, options: dict[str, Any]) -> None:
+    X, y = rounds(task)
+    optimizer = options.get("optimizer", "sgd")
+    learner = make("hbp", task, depth=3, units=4, eta=0.1, beta=0.7, activation="tanh", **options)
+    settings = {"activation": "tanh", "beta": 0.7, "floor": 0.2 / 3}
+    twin = twin_of(learner, X, y, optimizer=Optimizer(optimizer, 0.1), **settings)
+    compare(learner, twin, X, y)
+    assert learner.layer_weights == pytest.approx(twin.alpha, rel=1e-8)
+
+
+def test_hbp_without_hidden_layers_is_softmax_regression() -> None:
+    X, y = rounds("multiclass")
+    linear = nr.make("ogd", loss="softmax", eta0=0.1, schedule="constant", task="multiclass", native=False, bias=True)
+    network = nr.make("hbp", depth=0, eta=0.1, task="multiclass", native=False)
+    assert network.play(X, y).scores == pytest.approx(linear.play(X, y).scores, rel=1e-9, abs=1e-9)
+
+
+@seeds(10, 3)
+def test_weights_of_layers_are_a_distribution_above_the_floor(seed: int) -> None:
+    """Before they are normalised weights sum to at most 1 + s + s / L, and none is below s / L."""
+    X, y = rounds("binary", seed)
+    learner = make("hbp", "binary", depth=4, units=3, beta=0.5, smoothing=0.4, seed=seed)
+    least = 0.1 / (1.0 + 0.4 + 0.1)
+    for t in range(len(y)):
+        learner.learn_one(X[t], int(y[t]))
+        assert learner.layer_weights.sum() == pytest.approx(1.0)
+        assert learner.layer_weights.min() >= least * (1.0 - 1e-12)
+
+
+def test_with_beta_1_the_weights_of_layers_stay_equal() -> None:
+    X, y = rounds("binary")
+    assert make("hbp", "binary", depth=3, units=3, beta=1.0).learn(X, y).layer_weights == pytest.approx([0.25] * 4)
+
+
+def test_hedge_losses_can_be_clipped_or_spread() -> None:
+    """Spread over [0, 1], the worst head of a round loses the factor beta, and the best none."""
+    X, y = rounds("binary", rows=1)
+    for scaling in ("clip", "min_max"):
+        learner = make("hbp", "binary", depth=2, units=3, beta=0.5, smoothing=0.0, loss_scaling=scaling)
+        twin = twin_of(learner, X, y, optimizer=Optimizer("sgd", 0.01))
+        losses = twin.losses(twin.forward(X[0])[2], y[0])
+        low, high = losses.min(), losses.max()
+        seen = np.minimum(losses, 1.0) if scaling == "clip" else (losses - low) / (high - low)
+        expected = 0.5**seen / (0.5**seen).sum()
+        assert learner.learn(X, y).layer_weights == pytest.approx(expected)

@@ -34,6 +34,10 @@ CASES = {
     "sparse, scaled, hashed": Case(
         lambda: mlp(scale=True, bits=3, class_weight="balanced", activation="sigmoid"), ROWS, LABELS, BAD_DICT
     ),
+    "hedge": Case(
+        lambda: nr.make("hbp", depth=3, units=3, native=False, eta=0.2, outputs="drawn"), X, CLASSES, BAD_ROW
+    ),
+    "hedge of names": Case(lambda: nr.make("hbp", depth=2, units=3, native=False), GROWING, LABELS, BAD_DICT),
     "compiled": Case(lambda: mlp(native=True, optimizer="sgd"), X, CLASSES, BAD_ROW),
 }
 

@@ -20,7 +20,7 @@ from noregret.neural.optimizers import Weights, correct_start
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 BINARY, SOFTMAX, REGRESSION = 0, 1, 2
-TASK, LEVELS, OUTPUTS, BIAS, BATCH, ACTIVATION, RESCALE, SCALES_TARGET, DENSE, CORRECTS = range(10)
+TASK, LEVELS, OUTPUTS, BIAS, BATCH, ACTIVATION, RESCALE, SCALES_TARGET, DENSE, CORRECTS, HEADS = range(11)
 STEPS, TARGETS, TARGET_MEAN, TARGET_SQUARES, GATHERED, FAULT = range(6)
 NONE, CLIPPED, SPREAD = 0, 1, 2  # how hedge losses are brought into [0, 1]
 LARGEST = 1e60  # beyond, a value, a sum or a gradient is taken for an overflow: squares of products are finite below
@@ -191,7 +191,7 @@ def softmax(f: Floats, out: Floats) -> None:
 def mix_heads(net: Any, hedge: Any) -> None:
     """Write the prediction of all heads: scores of a single one, otherwise the logarithms of mixed probabilities."""
     task, levels, mixed = net.options[TASK], net.options[LEVELS], net.mixed
-    if net.heads[0] == 0 or levels == 0:
+    if net.options[HEADS] == 1:
         at = head_at(net, levels)
         for c in range(mixed.size):
             mixed[c] = net.outs[at + c]
@@ -200,6 +200,8 @@ def mix_heads(net: Any, hedge: Any) -> None:
         mixed[c] = 0.0
     other = 0.0
     for level in range(levels + 1):
+        if net.heads[level] == 0:
+            continue
         at, share = head_at(net, level), hedge.weights[level]
         f, p = net.outs[at : at + mixed.size], net.grads[at : at + mixed.size]
         if task == BINARY:
@@ -334,18 +336,19 @@ def learn_round(p: Any, s: Any, net: Any, hedge: Any) -> None:
 def weigh_heads(net: Any, hedge: Any) -> None:
     """Hedge (Freund and Schapire 1997): a head of loss l keeps beta^l of its weight, and at least the floor."""
     weights, losses, beta, floor = hedge.weights, hedge.losses, hedge.numbers[0], hedge.numbers[1]
-    low, high = losses[0], losses[0]
-    for i in range(1, losses.size):
-        low, high = min(low, losses[i]), max(high, losses[i])
-    total = 0.0
+    low, high, total = math.inf, 0.0, 0.0
+    for i in range(losses.size):
+        if net.heads[i] == 1:
+            low, high = min(low, losses[i]), max(high, losses[i])
     for i in range(weights.size):
-        loss = losses[i]
-        if net.options[RESCALE] == CLIPPED:
-            loss = min(loss, 1.0)
-        elif net.options[RESCALE] == SPREAD:
-            loss = (loss - low) / (high - low) if high > low else 0.0
-        weights[i] = max(weights[i] * beta**loss, floor)
-        total += weights[i]
+        if net.heads[i] == 1:
+            loss = losses[i]
+            if net.options[RESCALE] == CLIPPED:
+                loss = min(loss, 1.0)
+            elif net.options[RESCALE] == SPREAD:
+                loss = (loss - low) / (high - low) if high > low else 0.0
+            weights[i] = max(weights[i] * beta**loss, floor)
+            total += weights[i]
     for i in range(weights.size):
         weights[i] /= total
 
@@ -411,7 +414,7 @@ def play_rounds(p: Any, s: Any, net: Any, hedge: Any, rows: Any, rounds: Any) ->
                 if not train_on(s, net, hedge, truth, h):
                     return
                 learn_round(p, s, net, hedge)
-                if net.heads[0] == 1 and net.options[LEVELS] > 0:
+                if net.options[HEADS] > 1:
                     weigh_heads(net, hedge)
                 rounds.updated[t] = 1
             if task == REGRESSION and net.options[SCALES_TARGET] == 1:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from noregret.errors import BadValue
 from noregret.learner.model_file import register_kind
 from noregret.neural.activations import ACTIVATIONS
 from noregret.neural.network import Architecture
@@ -70,18 +69,16 @@ class MultilayerPerceptron(NetworkLearner):
     def design(self) -> Architecture:
         """What the network is made of."""
         p = self.given_params
-        optimizer = find_optimizer(p["optimizer"])
-        if p["batch"] != int(p["batch"]):
-            raise BadValue(f"mlp: batch must be a whole number, not {p['batch']!r}")
+        optimizer, hidden = find_optimizer(p["optimizer"]), read_sizes(p["layers"])
         return Architecture(
-            hidden=read_sizes(p["layers"]),
+            hidden=hidden,
             activation=ACTIVATIONS[p["activation"]],
-            all_heads=False,
+            heads=(*(False for _ in hidden), True),
             bias=self.has_bias,
             drawn_outputs=p["outputs"] == "drawn",
             optimizer=optimizer,
             numbers=Numbers(p["eta"] or optimizer.eta, p["momentum"], optimizer.rho, optimizer.delta, 0.0),
-            batch=int(p["batch"]),
+            batch=self.whole("batch"),
             hedge=(1.0, 0.0, p["clip"]),
             rescale=0,
             scales_target=self.reads_targets and p["scale_target"] == "yes",

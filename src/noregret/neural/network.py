@@ -27,7 +27,7 @@ class Architecture:
 
     hidden: tuple[int, ...]
     activation: int
-    all_heads: bool  # a head on every level, not only on the last
+    heads: tuple[bool, ...]  # which levels have one
     bias: bool
     drawn_outputs: bool  # whether the weights of outputs are drawn at random; otherwise they begin at 0
     optimizer: Optimizer
@@ -41,9 +41,6 @@ class Architecture:
     @property
     def levels(self) -> int:
         return len(self.hidden)
-
-    def has_head(self, level: int) -> bool:
-        return self.all_heads or level == self.levels
 
     @property
     def keeps(self) -> tuple[str, ...]:
@@ -93,13 +90,12 @@ class Network:
     def __init__(self, made: Architecture, inputs: int, outputs: int) -> None:
         """`inputs` is how many features the first row has: it sets the size of the first weights."""
         self.made, self.inputs, self.features, self.room = made, inputs, 0, 0
-        heads = tuple(made.has_head(level) for level in range(made.levels + 1))
-        self.layout = Layout(made.hidden, heads, int(made.bias), outputs)
+        self.layout = Layout(made.hidden, made.heads, int(made.bias), outputs)
         size = self.layout.length(0)
         self.weights = Weights(
             *(np.zeros(size) if name == "w" or name in made.keeps else NOTHING for name in Weights._fields)
         )
-        self.shares = np.full(made.levels + 1, 1.0 / (made.levels + 1) if made.all_heads else 1.0)
+        self.shares = np.array(made.heads) / sum(made.heads)
         self.counters = np.zeros(COUNTERS)
         for level in range(made.levels + 1):
             rows = self.layout.matrix(self.weights.w, level)
@@ -191,6 +187,7 @@ class Network:
         options = (
             TASKS[task], levels, layout.outputs, layout.bias, made.batch, made.activation, made.rescale,
             made.scales_target, isinstance(block, DenseBlock), made.optimizer.corrects,
+            sum(made.heads),
         )  # fmt: skip
         firsts = [layout.first(level) for level in range(levels + 1)]
         places: list[Any] = [

@@ -43,8 +43,8 @@ def restore_network(made: Architecture, header: Header, arrays: Arrays, outputs:
     whole = steps.is_integer() and gathered.is_integer()
     if not whole or min(steps, targets, squares, gathered) < 0.0 or gathered >= made.batch or fault != 0.0:
         raise corrupt("the counters of its network do not fit")
-    size = made.levels + 1
-    if len(shares) != size or min(shares) < 0.0 or (made.all_heads and abs(sum(shares) - 1.0) > 1e-9):
+    fits = [share > 0.0 if head else share == 0.0 for share, head in zip(shares, made.heads, strict=False)]
+    if len(shares) != len(made.heads) or not all(fits) or abs(sum(shares) - 1.0) > 1e-9:
         raise corrupt("the weights of its heads are no distribution")
     network.weights = network.weights._replace(**{name: values.copy() for name, values in arrays.items()})
     network.features = network.room = features

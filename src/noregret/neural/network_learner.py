@@ -133,6 +133,13 @@ class NetworkLearner(BaseLearner):
             shared["scale_target"] = self.given_params.get("scale_target", "yes")
         return start_model(self.card.name, shared)
 
+    def whole(self, name: str) -> int:
+        """A parameter that must be a whole number."""
+        value = self.given_params[name]
+        if value != int(value):
+            raise BadValue(f"{self.card.name}: {name} must be a whole number, not {value!r}")
+        return int(value)
+
     @property
     def has_bias(self) -> bool:
         """Whether every layer has a constant unit."""
