@@ -26,7 +26,7 @@ def rounds(task: str, seed: int = 0, rows: int = 40) -> tuple[np.ndarray, Any]:
 def make(name: str, task: str, **options: Any) -> Any:
     shared = {"classes": [0, 1, 2]} if task == "multiclass" else {"classes": [-1, 1]} if task == "binary" else {}
     given = {"scale_target": "no"} if task == "regression" else {}
-    return nr.make(name, **{"task": task, "native": False, "outputs": "drawn", **shared, **given, **options})
+    return nr.make(name, **{"task": task, "native": False, "scale": False, **shared, **given, **options})
 
 
 def twin_of(learner: Any, X: np.ndarray, y: Any, **options: Any) -> NaiveNetwork:
@@ -176,7 +176,7 @@ def test_hbp_equals_the_naive_network(task: str, options: dict[str, Any]) -> Non
 def test_hbp_without_hidden_layers_is_softmax_regression() -> None:
     X, y = rounds("multiclass")
     linear = nr.make("ogd", loss="softmax", eta0=0.1, schedule="constant", task="multiclass", native=False, bias=True)
-    network = nr.make("hbp", depth=0, eta=0.1, task="multiclass", native=False)
+    network = nr.make("hbp", depth=0, eta=0.1, task="multiclass", native=False, scale=False, outputs="zero")
     assert network.play(X, y).scores == pytest.approx(linear.play(X, y).scores, rel=1e-9, abs=1e-9)
 
 

@@ -24,19 +24,15 @@ def mlp(**options: Any) -> Any:
 
 
 CASES = {
-    "two classes": Case(lambda: mlp(optimizer="sgd"), X, LABELS, BAD_ROW),
-    "classes appear": Case(lambda: mlp(optimizer="adam", outputs="drawn"), X, CLASSES, BAD_ROW),
-    "names appear": Case(lambda: mlp(optimizer="adagrad", activation="tanh"), GROWING, CLASSES, BAD_DICT),
+    "two classes": Case(lambda: mlp(optimizer="sgd", scale=False), X, LABELS, BAD_ROW),
+    "classes appear": Case(lambda: mlp(optimizer="adam"), X, CLASSES, BAD_ROW),
+    "names appear": Case(
+        lambda: mlp(optimizer="adagrad", activation="tanh", transforms=[nr.clip(1.0)]), GROWING, CLASSES, BAD_DICT
+    ),
     "targets": Case(lambda: mlp(task="regression", optimizer="adadelta"), X, TARGETS, BAD_ROW),
-    "mini-batches": Case(
-        lambda: mlp(batch=4, optimizer="nesterov", clip=1.0, outputs="drawn"), ROWS, CLASSES, BAD_DICT
-    ),
-    "sparse, scaled, hashed": Case(
-        lambda: mlp(scale=True, bits=3, class_weight="balanced", activation="sigmoid"), ROWS, LABELS, BAD_DICT
-    ),
-    "hedge": Case(
-        lambda: nr.make("hbp", depth=3, units=3, native=False, eta=0.2, outputs="drawn"), X, CLASSES, BAD_ROW
-    ),
+    "mini-batches": Case(lambda: mlp(batch=4, optimizer="nesterov", clip=1.0), ROWS, CLASSES, BAD_DICT),
+    "hashed": Case(lambda: mlp(bits=3, class_weight="balanced", activation="sigmoid"), ROWS, LABELS, BAD_DICT),
+    "hedge": Case(lambda: nr.make("hbp", depth=3, units=3, native=False, eta=0.2), X, CLASSES, BAD_ROW),
     "hedge of names": Case(lambda: nr.make("hbp", depth=2, units=3, native=False), GROWING, LABELS, BAD_DICT),
     "compiled": Case(lambda: mlp(native=True, optimizer="sgd"), X, CLASSES, BAD_ROW),
 }

@@ -20,11 +20,12 @@ from noregret.neural.optimizers import Weights, correct_start
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 BINARY, SOFTMAX, REGRESSION = 0, 1, 2
-TASK, LEVELS, OUTPUTS, BIAS, BATCH, ACTIVATION, RESCALE, SCALES_TARGET, DENSE, CORRECTS, HEADS = range(11)
-STEPS, TARGETS, TARGET_MEAN, TARGET_SQUARES, GATHERED, FAULT = range(6)
+TASK, LEVELS, OUTPUTS, BIAS, BATCH, ACTIVATION, RESCALE, SCALES_TARGET, DENSE, CORRECTS, HEADS, SCALES = range(12)
+STEPS, TARGETS, TARGET_MEAN, TARGET_SQUARES, GATHERED, ROUNDS, FAULT = range(7)
 NONE, CLIPPED, SPREAD = 0, 1, 2  # how hedge losses are brought into [0, 1]
 LARGEST = 1e60  # beyond, a value, a sum or a gradient is taken for an overflow: squares of products are finite below
 SMALLEST = 1e-300  # of a probability whose logarithm is taken
+FARTHEST = 3.0  # a scaled value is at most so many deviations away from the mean
 
 step = unbound
 rests: Any = unbound  # whether a step changes nothing where the gradient is zero
@@ -62,11 +63,15 @@ class Hedge(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows of a call; of dense rows `idx` holds the numbers of all columns once."""
+    """The rows of a call; of dense rows `idx` holds the numbers of all columns once.
+
+    `seen` has three numbers for each feature: how many values were seen, their mean, and their squared deviations.
+    """
 
     indptr: Integers
     idx: NDArray[np.int32]
     val: Floats
+    seen: Floats
 
 
 class Rounds(NamedTuple):
@@ -103,21 +108,60 @@ def add_rows(out: Floats, w: Floats, places: Integers, amounts: Floats) -> None:
         k += 1
 
 
-def read_row(net: Any, rows: Any, t: Any) -> None:
-    """List the rows of the first matrix that a row of the data uses."""
+def is_sound(values: Floats) -> bool:
+    """Whether all numbers are far from an overflow."""
+    wrong = 0
+    for i in range(values.size):
+        wrong += 0 if abs(values[i]) <= LARGEST else 1
+    return wrong == 0
+
+
+def scale_value(x: float, seen: Floats, rounds: float) -> float:
+    """A value in units of the earlier values of its feature.
+
+    Of a feature that every round had: deviations from the mean. Of one that came in some rounds only: the value over
+    the root mean square, this value included, so that 0 stays 0 and an indicator stays 1.
+    """
+    count, mean, spread = seen[0], seen[1], seen[2]
+    if count == rounds:
+        scaled = (x - mean) / math.sqrt(spread / count) if spread > 0.0 else 0.0
+    else:
+        squares = spread + count * mean * mean + x * x
+        scaled = x / math.sqrt(squares / (count + 1.0)) if squares > 0.0 else 0.0
+    return min(max(scaled, -FARTHEST), FARTHEST)
+
+
+def learn_value(x: float, seen: Floats) -> None:
+    """Count a value of a feature (Welford 1962)."""
+    seen[0] += 1.0
+    off = x - seen[1]
+    seen[1] += off / seen[0]
+    seen[2] += off * (x - seen[1])
+
+
+def read_row(net: Any, rows: Any, t: Any, n: Floats, learns: bool) -> bool:
+    """List the rows of the first matrix that a row of the data uses; False where a value is too large."""
     bias, stride, first, count = net.options[BIAS], net.strides[0], net.firsts[0], 0
     if bias == 1:
         net.active[0], net.amounts[0], count = first, 1.0, 1
-    start, stop, shift = rows.indptr[t], rows.indptr[t + 1], 0
+    start, stop, shift, scales = rows.indptr[t], rows.indptr[t + 1], 0, net.options[SCALES] == 1
     if net.options[DENSE] == 1:
         shift = start
+    if not is_sound(rows.val[start:stop]):
+        return False
     for k in range(start, stop):
-        x = rows.val[k]
-        if x != 0.0:
-            net.active[count] = first + (np.int64(rows.idx[k - shift]) + bias) * stride
-            net.amounts[count] = x
-            count += 1
+        x, j = rows.val[k], np.int64(rows.idx[k - shift])
+        if scales:
+            seen = rows.seen[3 * j : 3 * j + 3]
+            scaled = scale_value(x, seen, n[ROUNDS])
+            if learns:
+                learn_value(x, seen)
+            x = scaled
+        net.active[count] = first + (j + bias) * stride
+        net.amounts[count] = x
+        count += 1 if x != 0.0 else 0
     net.counts[0] = count
+    return True
 
 
 def read_units(net: Any, level: Any) -> None:
@@ -135,19 +179,9 @@ def read_units(net: Any, level: Any) -> None:
     net.counts[level] = count
 
 
-def is_sound(values: Floats) -> bool:
-    """Whether all numbers are far from an overflow."""
-    wrong = 0
-    for i in range(values.size):
-        wrong += 0 if abs(values[i]) <= LARGEST else 1
-    return wrong == 0
-
-
 def forward(s: Any, net: Any) -> bool:
     """The sums of all matrices; False where some are too large."""
     levels = net.options[LEVELS]
-    if not is_sound(net.amounts[: net.counts[0]]):
-        return False
     for level in range(levels + 1):
         at, count, out_at = net.active_at[level], net.counts[level], net.out_at[level]
         out = net.outs[out_at : out_at + net.strides[level]]
@@ -372,9 +406,8 @@ def learn_target(n: Floats, y: float, h: float) -> None:
     n[TARGET_SQUARES] += before * off * move
 
 
-def score_row(s: Any, net: Any, hedge: Any, rows: Any, t: Any) -> bool:
-    """Write the prediction of a row; False where it overflows."""
-    read_row(net, rows, t)
+def score_row(s: Any, net: Any, hedge: Any) -> bool:
+    """Write the prediction of the row that was read; False where it overflows."""
     sound = forward(s, net)
     if sound:
         mix_heads(net, hedge)
@@ -404,8 +437,9 @@ def play_rounds(p: Any, s: Any, net: Any, hedge: Any, rows: Any, rounds: Any) ->
     for t in range(rounds.y.size):
         n[FAULT] = t + 1.0
         deviation, y, h = target_deviation(net, n), rounds.y[t], rounds.h[t]
-        if not score_row(s, net, hedge, rows, t) or abs(y) > LARGEST:
+        if abs(y) > LARGEST or not read_row(net, rows, t, n, True) or not score_row(s, net, hedge):
             return
+        n[ROUNDS] += 1.0
         write_scores(net, n, deviation, rounds.scores, t)
         rounds.deviations[t] = deviation
         if h > 0.0:
@@ -428,7 +462,7 @@ def score_rows(s: Any, net: Any, hedge: Any, rows: Any, rounds: Any) -> None:
     deviation = target_deviation(net, n)
     for t in range(rounds.h.size):
         n[FAULT] = t + 1.0
-        if not score_row(s, net, hedge, rows, t):
+        if not read_row(net, rows, t, n, False) or not score_row(s, net, hedge):
             return
         write_scores(net, n, deviation, rounds.scores, t)
     n[FAULT] = 0.0

@@ -74,6 +74,7 @@ class HedgeBackpropagation(NetworkLearner):
             batch=1,
             hedge=(p["beta"], p["smoothing"] / max(depth, 1), p["clip"]),
             rescale=SCALINGS[p["loss_scaling"]],
+            scales=self.scales,
             scales_target=False,
             seed=self.reader.config.seed,
         )

@@ -16,7 +16,9 @@ RUMELHART_1986 = "Rumelhart, Hinton and Williams, Learning representations by ba
 MOST_ROWS = 1 << 20
 
 ACTIVATION = Choice("relu", ACTIVATIONS, "the activation function of hidden units")
-OPTIMIZER = Choice("adam", OPTIMIZERS, "how far a weight moves along its gradient", search=("sgd", "adagrad", "adam"))
+OPTIMIZER = Choice(
+    "adagrad", OPTIMIZERS, "how far a weight moves along its gradient", search=("sgd", "adagrad", "adam")
+)
 ETA = Param(
     0.0, at_least=0.0, at_most=1e6, about="the learning rate; 0 stands for the usual one of the optimizer",
     search=(1e-4, 1.0, "log"),
@@ -30,7 +32,7 @@ BATCH = Param(
     grid=(1, 8, 32),
 )  # fmt: skip
 CLIP = Param(0.0, at_least=0.0, about="the largest norm of a gradient; 0 allows any", grid=(0.0, 1.0, 5.0))
-OUTPUTS = Choice("zero", {"zero": False, "drawn": True}, "the first weights of outputs: 0, or drawn as all others are")
+OUTPUTS = Choice("drawn", {"drawn": True, "zero": False}, "the first weights of outputs: drawn as all others are, or 0")
 TARGET = Choice("yes", {"yes": True, "no": False}, "whether targets are centred and scaled as they come")
 PARAMS: dict[str, Parameter] = {
     "layers": Sizes("100-100", dict.fromkeys(("none", "100", "100-100")), "the sizes of the hidden layers"),
@@ -81,6 +83,7 @@ class MultilayerPerceptron(NetworkLearner):
             batch=self.whole("batch"),
             hedge=(1.0, 0.0, p["clip"]),
             rescale=0,
+            scales=self.scales,
             scales_target=self.reads_targets and p["scale_target"] == "yes",
             seed=self.reader.config.seed,
         )

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import Block, DenseBlock, SparseBlock
 from noregret.features.draws import GOLDEN, OTHER, S11, STEP, mix
-from noregret.neural.backprop import BINARY, REGRESSION, SOFTMAX, Hedge, Net, Rounds, Rows
+from noregret.neural.backprop import BINARY, FAULT, REGRESSION, SOFTMAX, Hedge, Net, Rounds, Rows
 from noregret.neural.optimizers import SIGNED, Numbers, Optimizer, Weights
 from noregret.neural.run import Values, run
 
 Floats = NDArray[np.float64]
-COUNTERS = 6
+COUNTERS = 7
+SEEN = 3  # numbers that are kept of every feature
 TASKS = {"binary": BINARY, "multiclass": SOFTMAX, "regression": REGRESSION}
 LEVEL_SHIFT = np.uint64(40)  # rows of one level are numbered below 2^40
 NOTHING = np.zeros(0)
@@ -35,6 +36,7 @@ class Architecture:
     batch: int
     hedge: tuple[float, float, float]  # beta, the floor of a head's weight, the largest norm of a gradient
     rescale: int  # how hedge losses are brought into [0, 1]
+    scales: bool  # whether features are scaled by their earlier values
     scales_target: bool
     seed: int
 
@@ -96,7 +98,7 @@ class Network:
             *(np.zeros(size) if name == "w" or name in made.keeps else NOTHING for name in Weights._fields)
         )
         self.shares = np.array(made.heads) / sum(made.heads)
-        self.counters = np.zeros(COUNTERS)
+        self.counters, self.seen = np.zeros(COUNTERS), NOTHING
         for level in range(made.levels + 1):
             rows = self.layout.matrix(self.weights.w, level)
             self.draw(rows, level, 0)
@@ -127,6 +129,8 @@ class Network:
         grown = {name: np.concatenate((values, np.zeros(more))) for name, values in self.arrays.items()}
         fresh = grown["w"][grown["w"].size - more :].reshape(room - self.room, stride)
         self.draw(fresh, 0, self.room + bias)
+        if self.made.scales:
+            self.seen = np.concatenate((self.seen, np.zeros(SEEN * (room - self.room))))
         self.weights, self.room = self.weights._replace(**grown), room
 
     def change_outputs(self, outputs: int, change: Callable[[Floats, bool], Floats]) -> None:
@@ -187,7 +191,7 @@ class Network:
         options = (
             TASKS[task], levels, layout.outputs, layout.bias, made.batch, made.activation, made.rescale,
             made.scales_target, isinstance(block, DenseBlock), made.optimizer.corrects,
-            sum(made.heads),
+            sum(made.heads), made.scales,
         )  # fmt: skip
         firsts = [layout.first(level) for level in range(levels + 1)]
         places: list[Any] = [
@@ -201,12 +205,12 @@ class Network:
 
     def run(self, task: str, block: Block, rounds: Rounds, native: bool, learns: bool) -> int:
         """Play rounds, or predict rows; the number of the first that overflows, or -1."""
-        rows, longest = rows_of(block)
+        rows, longest = rows_of(block, self.seen)
         made = self.made
         hedge = Hedge(self.shares, np.zeros(made.levels + 1), np.array(made.hedge), self.counters)
         values = Values(made.numbers, self.weights, self.net(task, block, longest), hedge, rows, rounds)
         run(made.optimizer, native, learns, values)
-        return int(self.counters[5]) - 1
+        return int(self.counters[FAULT]) - 1
 
     def matrices(self) -> list[Floats]:
         """Copies of all matrices, for the features that were learned."""
@@ -219,7 +223,7 @@ class Network:
         new = object.__new__(Network)
         vars(new).update(vars(self))
         new.weights = Weights(*(values.copy() for values in self.weights))
-        new.shares, new.counters = self.shares.copy(), self.counters.copy()
+        new.shares, new.counters, new.seen = self.shares.copy(), self.counters.copy(), self.seen.copy()
         return new
 
 
@@ -233,19 +237,17 @@ class NetworkSavepoint:
         self.shares, self.counters = network.shares.copy(), network.counters.copy()
         layout = network.layout
         self.saved: list[tuple[Any, Floats]] = []
-        for values in network.weights:
-            if not values.size:
-                continue
-            if touched is None:
-                self.saved.append((values, values.copy()))
-                continue
+        if touched is None:
+            self.saved = [(values, values.copy()) for values in (*network.weights, network.seen)]
+            return
+        touched = touched[touched < network.room]
+        for values in filter(np.size, network.weights):
             deep, rows = values[: layout.first(0)], layout.matrix(values, 0)
-            self.saved.append((deep, deep.copy()))
-            if layout.bias:
-                self.saved.append((rows[:1], rows[:1].copy()))
-            places = touched + layout.bias
-            places = places[places < len(rows)]
-            self.saved.append(((rows, places), rows[places]))
+            places = np.concatenate((np.arange(layout.bias), touched + layout.bias))
+            self.saved += [(deep, deep.copy()), ((rows, places), rows[places])]
+        if network.seen.size:
+            rows = network.seen.reshape(-1, SEEN)
+            self.saved.append(((rows, touched), rows[touched]))
 
     def rollback(self) -> None:
         """Bring the network back; may be repeated."""
@@ -267,13 +269,13 @@ def starts(sizes: Any) -> list[int]:
     return [0, *np.cumsum(sizes).tolist()]
 
 
-def rows_of(block: Block) -> tuple[Rows, int]:
+def rows_of(block: Block, seen: Floats) -> tuple[Rows, int]:
     """Rows as the loop reads them, and the length of the longest."""
     if isinstance(block, SparseBlock):
         longest = int(np.diff(block.indptr).max(initial=0))
-        return Rows(np.ascontiguousarray(block.indptr, np.int64), block.idx, block.val), longest
+        return Rows(np.ascontiguousarray(block.indptr, np.int64), block.idx, block.val, seen), longest
     indptr = np.arange(block.rows + 1, dtype=np.int64) * block.width
-    return Rows(indptr, np.arange(block.width, dtype=np.int32), block.val.reshape(-1)), block.width
+    return Rows(indptr, np.arange(block.width, dtype=np.int32), block.val.reshape(-1), seen), block.width
 
 
 def uniform(seed: int, level: int, start: int, shape: tuple[int, ...]) -> Floats:

@@ -5,7 +5,7 @@ import numpy as np
 from noregret.data.blocks import all_finite
 from noregret.learner.header_fields import corrupt, read_count, read_list, read_number
 from noregret.learner.model_file import Arrays, Header
-from noregret.neural.network import COUNTERS, UNSIGNED, Architecture, Network
+from noregret.neural.network import COUNTERS, SEEN, UNSIGNED, Architecture, Network
 
 MOST_INPUTS = 2**40
 
@@ -14,6 +14,8 @@ def dump_network(network: Network) -> tuple[Header, Arrays]:
     """The sizes, counters and arrays of a network."""
     length = network.layout.length(network.features)
     arrays = {name: values[:length].copy() for name, values in network.arrays.items()}
+    if network.made.scales:
+        arrays["features"] = network.seen[: SEEN * network.features].reshape(-1, SEEN).copy()
     header: Header = {
         "inputs": network.inputs,
         "features": network.features,
@@ -32,6 +34,12 @@ def restore_network(made: Architecture, header: Header, arrays: Arrays, outputs:
     counters = [read_number(value, "counters") for value in read_list(header, "counters")]
     shares = [read_number(value, "shares") for value in read_list(header, "shares")]
     network = Network(made, inputs, outputs)
+    arrays, seen = dict(arrays), np.zeros((0, SEEN))
+    if made.scales:
+        seen = arrays.pop("features")
+        sound = seen.dtype == np.float64 and seen.shape == (features, SEEN) and all_finite(seen)
+        if not sound or (seen[:, 0] < 0.0).any() or (seen[:, 2] < 0.0).any():
+            raise corrupt("what its network has seen of features does not fit")
     if set(arrays) != set(network.arrays):
         raise corrupt("its network has other arrays than its optimizer keeps")
     length = network.layout.length(features)
@@ -39,14 +47,15 @@ def restore_network(made: Architecture, header: Header, arrays: Arrays, outputs:
         sound = values.dtype == np.float64 and values.shape == (length,) and all_finite(values)
         if not sound or (name in UNSIGNED and (values < 0.0).any()):
             raise corrupt(f"the array {name} of its network does not fit")
-    steps, targets, _, squares, gathered, fault = counters if len(counters) == COUNTERS else (-1.0,) * COUNTERS
-    whole = steps.is_integer() and gathered.is_integer()
-    if not whole or min(steps, targets, squares, gathered) < 0.0 or gathered >= made.batch or fault != 0.0:
+    steps, targets, _, squares, gathered, rounds, fault = counters if len(counters) == COUNTERS else (-1.0,) * COUNTERS
+    whole = steps.is_integer() and gathered.is_integer() and rounds.is_integer()
+    if not whole or min(steps, targets, squares, gathered, rounds) < 0.0 or gathered >= made.batch or fault != 0.0:
         raise corrupt("the counters of its network do not fit")
     fits = [share > 0.0 if head else share == 0.0 for share, head in zip(shares, made.heads, strict=False)]
     if len(shares) != len(made.heads) or not all(fits) or abs(sum(shares) - 1.0) > 1e-9:
         raise corrupt("the weights of its heads are no distribution")
     network.weights = network.weights._replace(**{name: values.copy() for name, values in arrays.items()})
     network.features = network.room = features
+    network.seen = seen.reshape(-1).copy()
     network.counters[:], network.shares[:] = counters, shares
     return network

@@ -12,7 +12,7 @@ from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned
 from noregret.features.frames import convert_frame, labels_to_list
-from noregret.features.transforms import as_pipeline, scale
+from noregret.features.transforms import as_pipeline
 from noregret.jit.cache import seconds_waited
 from noregret.learner.base_learner import BaseLearner, Transforms
 from noregret.learner.encode import encode_rows
@@ -124,11 +124,6 @@ class NetworkLearner(BaseLearner):
     def make_reader(self) -> Model:
         """The model that reads rows and labels and turns scores into predictions."""
         shared = {name: value for name, value in self.shared_options.items() if name not in ("scale", "bias")}
-        steps = as_pipeline(shared.pop("transforms", None))
-        scales = self.shared_options.get("scale", False)
-        if not isinstance(scales, bool):
-            raise BadValue(f"scale must be True or False, not {scales!r}")
-        shared["transforms"] = [*steps, *(scale() if scales else ())]
         if self.reads_targets:
             shared["scale_target"] = self.given_params.get("scale_target", "yes")
         return start_model(self.card.name, shared)
@@ -139,6 +134,14 @@ class NetworkLearner(BaseLearner):
         if value != int(value):
             raise BadValue(f"{self.card.name}: {name} must be a whole number, not {value!r}")
         return int(value)
+
+    @property
+    def scales(self) -> bool:
+        """Whether features are scaled by their earlier values."""
+        scale = self.shared_options.get("scale", True)
+        if not isinstance(scale, bool):
+            raise BadValue(f"{self.card.name}: scale must be True or False, not {scale!r}")
+        return scale
 
     @property
     def has_bias(self) -> bool:

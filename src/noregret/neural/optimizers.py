@@ -140,7 +140,7 @@ OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
     "sgd": lambda: Optimizer("sgd", sgd_step, (), True, 0.01),
     "momentum": lambda: Optimizer("momentum", momentum_step, ("velocity",), False, 0.001),
     "nesterov": lambda: Optimizer("nesterov", nesterov_step, ("velocity",), False, 0.001),
-    "adagrad": lambda: Optimizer("adagrad", rule_step("adagrad"), ("squares",), True, 0.01, delta=1e-8),
+    "adagrad": lambda: Optimizer("adagrad", rule_step("adagrad"), ("squares",), True, 0.02, delta=1e-8),
     "adadelta": lambda: Optimizer(
         "adadelta", rule_step("adadelta"), ("squares", "moves"), False, 1.0, rho=0.95, delta=1e-6
     ),
