@@ -53,7 +53,8 @@ class NaiveNetwork:
     """`hidden` and `heads` are the matrices by level, heads None where a level has none; row 0 is the bias."""
 
     def __init__(self, hidden: list[Floats], heads: list[Floats], **options: Any) -> None:
-        self.hidden, self.heads = [w.copy() for w in hidden], [None if w is None else w.copy() for w in heads]
+        self.hidden: list[Floats] = [w.copy() for w in hidden]
+        self.heads: list[Floats] = [None if w is None else w.copy() for w in heads]
         self.task, self.activation = options["task"], options.get("activation", "relu")
         self.optimizer: Optimizer = options["optimizer"]
         self.batch, self.clip = options.get("batch", 1), options.get("clip", 0.0)

@@ -7,81 +7,36 @@ bias, then one for each unit it reads, so that new features are new rows and uni
 """
 
 import math
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from noregret.algebra.vectors import dense_dot
 from noregret.algebra.verbs import reassociate, unbound
 from noregret.neural.activations import activate
+from noregret.neural.inputs import is_sound
+from noregret.neural.net import (
+    ACTIVATION,
+    BATCH,
+    BIAS,
+    BINARY,
+    CLIPPED,
+    CORRECTS,
+    GATHERED,
+    HEADS,
+    LEVELS,
+    OUTPUTS,
+    REGRESSION,
+    RESCALE,
+    SMALLEST,
+    SPREAD,
+    STEPS,
+    TASK,
+    Floats,
+    Integers,
+)
 from noregret.neural.optimizers import Weights, correct_start
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-BINARY, SOFTMAX, REGRESSION = 0, 1, 2
-TASK, LEVELS, OUTPUTS, BIAS, BATCH, ACTIVATION, RESCALE, SCALES_TARGET, DENSE, CORRECTS, HEADS, SCALES = range(12)
-STEPS, TARGETS, TARGET_MEAN, TARGET_SQUARES, GATHERED, ROUNDS, FAULT = range(7)
-NONE, CLIPPED, SPREAD = 0, 1, 2  # how hedge losses are brought into [0, 1]
-LARGEST = 1e60  # beyond, a value, a sum or a gradient is taken for an overflow: squares of products are finite below
-SMALLEST = 1e-300  # of a probability whose logarithm is taken
-FARTHEST = 3.0  # a scaled value is at most so many deviations away from the mean
 
 step = unbound
 rests: Any = unbound  # whether a step changes nothing where the gradient is zero
-
-
-class Net(NamedTuple):
-    """A network as the loop sees it: sizes and places by level, and room for the numbers of one round."""
-
-    options: Integers
-    sizes: Integers  # units by level
-    firsts: Integers  # where the rows of each matrix begin
-    strides: Integers  # how long they are
-    heads: Integers  # whether a level has a head
-    out_at: Integers  # where the sums of a matrix stand in outs, and their gradients in grads
-    unit_at: Integers  # where the units of a level stand in units and slopes
-    active_at: Integers  # where the rows in use stand in active and amounts
-    counts: Integers  # how many there are
-    active: Integers
-    moving: Integers  # the units of a level whose slopes are not zero
-    amounts: Floats
-    outs: Floats
-    grads: Floats
-    units: Floats
-    slopes: Floats
-    mixed: Floats  # the prediction of all heads together
-
-
-class Hedge(NamedTuple):
-    """The weights of the heads, with their losses in this round; beta and the smallest share of a head."""
-
-    weights: Floats
-    losses: Floats
-    numbers: Floats  # beta, floor, clip
-    counters: Floats
-
-
-class Rows(NamedTuple):
-    """The rows of a call; of dense rows `idx` holds the numbers of all columns once.
-
-    `seen` has three numbers for each feature: how many values were seen, their mean, and their squared deviations.
-    """
-
-    indptr: Integers
-    idx: NDArray[np.int32]
-    val: Floats
-    seen: Floats
-
-
-class Rounds(NamedTuple):
-    """The truths and importance weights of a call, and room for what happens."""
-
-    y: Floats
-    h: Floats
-    scores: Floats
-    updated: NDArray[np.uint8]
-    deviations: Floats
 
 
 # ---- forward ---------------------------------------------------------------------------------------------------------
@@ -106,62 +61,6 @@ def add_rows(out: Floats, w: Floats, places: Integers, amounts: Floats) -> None:
         for i in range(size):
             out[i] += x * a[i]
         k += 1
-
-
-def is_sound(values: Floats) -> bool:
-    """Whether all numbers are far from an overflow."""
-    wrong = 0
-    for i in range(values.size):
-        wrong += 0 if abs(values[i]) <= LARGEST else 1
-    return wrong == 0
-
-
-def scale_value(x: float, seen: Floats, rounds: float) -> float:
-    """A value in units of the earlier values of its feature.
-
-    Of a feature that every round had: deviations from the mean. Of one that came in some rounds only: the value over
-    the root mean square, this value included, so that 0 stays 0 and an indicator stays 1.
-    """
-    count, mean, spread = seen[0], seen[1], seen[2]
-    if count == rounds:
-        scaled = (x - mean) / math.sqrt(spread / count) if spread > 0.0 else 0.0
-    else:
-        squares = spread + count * mean * mean + x * x
-        scaled = x / math.sqrt(squares / (count + 1.0)) if squares > 0.0 else 0.0
-    return min(max(scaled, -FARTHEST), FARTHEST)
-
-
-def learn_value(x: float, seen: Floats) -> None:
-    """Count a value of a feature (Welford 1962)."""
-    seen[0] += 1.0
-    off = x - seen[1]
-    seen[1] += off / seen[0]
-    seen[2] += off * (x - seen[1])
-
-
-def read_row(net: Any, rows: Any, t: Any, n: Floats, learns: bool) -> bool:
-    """List the rows of the first matrix that a row of the data uses; False where a value is too large."""
-    bias, stride, first, count = net.options[BIAS], net.strides[0], net.firsts[0], 0
-    if bias == 1:
-        net.active[0], net.amounts[0], count = first, 1.0, 1
-    start, stop, shift, scales = rows.indptr[t], rows.indptr[t + 1], 0, net.options[SCALES] == 1
-    if net.options[DENSE] == 1:
-        shift = start
-    if not is_sound(rows.val[start:stop]):
-        return False
-    for k in range(start, stop):
-        x, j = rows.val[k], np.int64(rows.idx[k - shift])
-        if scales:
-            seen = rows.seen[3 * j : 3 * j + 3]
-            scaled = scale_value(x, seen, n[ROUNDS])
-            if learns:
-                learn_value(x, seen)
-            x = scaled
-        net.active[count] = first + (j + bias) * stride
-        net.amounts[count] = x
-        count += 1 if x != 0.0 else 0
-    net.counts[0] = count
-    return True
 
 
 def read_units(net: Any, level: Any) -> None:
@@ -385,84 +284,3 @@ def weigh_heads(net: Any, hedge: Any) -> None:
             total += weights[i]
     for i in range(weights.size):
         weights[i] /= total
-
-
-# ---- rounds ----------------------------------------------------------------------------------------------------------
-
-
-def target_deviation(net: Any, n: Floats) -> float:
-    """The deviation of the targets so far; 1 where they are not scaled."""
-    if net.options[TASK] != REGRESSION or net.options[SCALES_TARGET] == 0:
-        return 1.0
-    return math.sqrt(n[TARGET_SQUARES] / n[TARGETS]) if n[TARGETS] > 0.0 else 0.0
-
-
-def learn_target(n: Floats, y: float, h: float) -> None:
-    """The mean and the squared deviations of the targets, each as much as its round weighs."""
-    off, before = y - n[TARGET_MEAN], n[TARGETS]
-    n[TARGETS] += h
-    move = off * (h / n[TARGETS])
-    n[TARGET_MEAN] += move
-    n[TARGET_SQUARES] += before * off * move
-
-
-def score_row(s: Any, net: Any, hedge: Any) -> bool:
-    """Write the prediction of the row that was read; False where it overflows."""
-    sound = forward(s, net)
-    if sound:
-        mix_heads(net, hedge)
-    return sound
-
-
-def write_scores(net: Any, n: Floats, deviation: float, scores: Floats, t: Any) -> None:
-    """The prediction as a transcript tells it."""
-    k = net.options[OUTPUTS]
-    for c in range(k):
-        scores[t * k + c] = net.mixed[c]
-    if net.options[TASK] == REGRESSION:
-        scores[t] = n[TARGET_MEAN] + deviation * net.mixed[0]
-
-
-def train_on(s: Any, net: Any, hedge: Any, y: float, h: float) -> bool:
-    """The gradients for a truth, after its row was scored; False where they overflow."""
-    for level in range(net.options[LEVELS] + 1):
-        if net.heads[level] == 1:
-            hedge.losses[level] = judge_head(net, level, y, h * hedge.weights[level])
-    return backward(s, net)
-
-
-def play_rounds(p: Any, s: Any, net: Any, hedge: Any, rows: Any, rounds: Any) -> None:
-    """Predict, then learn, every round; stop at one whose sums or gradients overflow, and tell its number."""
-    n, task = hedge.counters, net.options[TASK]
-    for t in range(rounds.y.size):
-        n[FAULT] = t + 1.0
-        deviation, y, h = target_deviation(net, n), rounds.y[t], rounds.h[t]
-        if abs(y) > LARGEST or not read_row(net, rows, t, n, True) or not score_row(s, net, hedge):
-            return
-        n[ROUNDS] += 1.0
-        write_scores(net, n, deviation, rounds.scores, t)
-        rounds.deviations[t] = deviation
-        if h > 0.0:
-            if deviation > 0.0:
-                truth = (y - n[TARGET_MEAN]) / deviation if task == REGRESSION else y
-                if not train_on(s, net, hedge, truth, h):
-                    return
-                learn_round(p, s, net, hedge)
-                if net.options[HEADS] > 1:
-                    weigh_heads(net, hedge)
-                rounds.updated[t] = 1
-            if task == REGRESSION and net.options[SCALES_TARGET] == 1:
-                learn_target(n, y, h)
-    n[FAULT] = 0.0
-
-
-def score_rows(s: Any, net: Any, hedge: Any, rows: Any, rounds: Any) -> None:
-    """Predict every row."""
-    n = hedge.counters
-    deviation = target_deviation(net, n)
-    for t in range(rounds.h.size):
-        n[FAULT] = t + 1.0
-        if not read_row(net, rows, t, n, False) or not score_row(s, net, hedge):
-            return
-        write_scores(net, n, deviation, rounds.scores, t)
-    n[FAULT] = 0.0

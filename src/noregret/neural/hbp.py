@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from noregret.learner.model_file import register_kind
 from noregret.neural.activations import ACTIVATIONS
-from noregret.neural.backprop import CLIPPED, NONE, SPREAD
 from noregret.neural.mlp import ACTIVATION, CLIP, DECAY, ETA, OPTIMIZER, OUTPUTS
+from noregret.neural.net import CLIPPED, NONE, SPREAD
 from noregret.neural.network import Architecture
 from noregret.neural.network_learner import SHARED, NetworkLearner
 from noregret.neural.optimizers import Numbers, find_optimizer
@@ -76,6 +76,8 @@ class HedgeBackpropagation(NetworkLearner):
             rescale=SCALINGS[p["loss_scaling"]],
             scales=self.scales,
             scales_target=False,
+            replay=0,
+            replays=0,
             seed=self.reader.config.seed,
         )
 

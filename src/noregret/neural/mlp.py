@@ -1,10 +1,11 @@
 """Multilayer perceptron: online backpropagation (Rumelhart, Hinton and Williams 1986)."""
 
-from typing import Any
+from typing import Any, Self
 
+from noregret.errors import BadValue
 from noregret.learner.model_file import register_kind
 from noregret.neural.activations import ACTIVATIONS
-from noregret.neural.network import Architecture
+from noregret.neural.network import Architecture, NetworkSavepoint
 from noregret.neural.network_learner import SHARED, NetworkLearner
 from noregret.neural.optimizers import OPTIMIZERS, Numbers, find_optimizer
 from noregret.neural.sizes import Sizes, read_sizes
@@ -43,8 +44,14 @@ PARAMS: dict[str, Parameter] = {
     "batch": BATCH,
     "clip": CLIP,
     "outputs": OUTPUTS,
+    "replay": Param(0, at_least=0, at_most=MOST_ROWS, about="rounds that are remembered and replayed", grid=(0, 1000)),
+    "replays": Param(1, at_least=1, at_most=1000, about="how many of them are learned after each round", grid=(1, 4)),
+    "anchor": Param(
+        0.0, at_least=0.0, at_most=1e6, about="the strength of the pull to the weights that `consolidate` kept",
+        grid=(0.0, 1.0, 100.0),
+    ),
     "scale_target": TARGET,
-}
+}  # fmt: skip
 
 
 @register_kind
@@ -71,7 +78,7 @@ class MultilayerPerceptron(NetworkLearner):
     def design(self) -> Architecture:
         """What the network is made of."""
         p = self.given_params
-        optimizer, hidden = find_optimizer(p["optimizer"]), read_sizes(p["layers"])
+        optimizer, hidden = find_optimizer(p["optimizer"], p["anchor"] > 0.0), read_sizes(p["layers"])
         return Architecture(
             hidden=hidden,
             activation=ACTIVATIONS[p["activation"]],
@@ -79,11 +86,26 @@ class MultilayerPerceptron(NetworkLearner):
             bias=self.has_bias,
             drawn_outputs=p["outputs"] == "drawn",
             optimizer=optimizer,
-            numbers=Numbers(p["eta"] or optimizer.eta, p["momentum"], optimizer.rho, optimizer.delta, 0.0),
+            numbers=Numbers(p["eta"] or optimizer.eta, p["momentum"], optimizer.rho, optimizer.delta, p["anchor"]),
             batch=self.whole("batch"),
             hedge=(1.0, 0.0, p["clip"]),
             rescale=0,
             scales=self.scales,
             scales_target=self.reads_targets and p["scale_target"] == "yes",
+            replay=self.whole("replay"),
+            replays=self.whole("replays") if p["replay"] else 0,
             seed=self.reader.config.seed,
         )
+
+    def consolidate(self) -> Self:
+        """Keep the weights of now as the anchor that later rounds are pulled to, as strong as each weight mattered.
+
+        Call it where a task ends (elastic weight consolidation); it needs anchor= above 0.
+        """
+        if not self.given_params["anchor"]:
+            raise BadValue("mlp: consolidate needs anchor= above 0, the strength of the pull to the weights it keeps")
+        with self._lock:
+            self._change.settle()
+            network = self.require_network()
+            self._change.run(network.consolidate, NetworkSavepoint(network, None).rollback)
+            return self

@@ -7,18 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.algebra.partial_features import first_random
 from noregret.data.blocks import Block, DenseBlock, SparseBlock
 from noregret.features.draws import GOLDEN, OTHER, S11, STEP, mix
-from noregret.neural.backprop import BINARY, FAULT, REGRESSION, SOFTMAX, Hedge, Net, Rounds, Rows
+from noregret.neural.memory import copy_memory, empty_memory
+from noregret.neural.memory import make_room as make_memory_room
+from noregret.neural.net import ANCHORED, BINARY, FAULT, RANDOM, REGRESSION, SOFTMAX, STEPS, Hedge, Net, Rounds, Rows
 from noregret.neural.optimizers import SIGNED, Numbers, Optimizer, Weights
 from noregret.neural.run import Values, run
 
 Floats = NDArray[np.float64]
-COUNTERS = 7
+COUNTERS = 10
 SEEN = 3  # numbers that are kept of every feature
 TASKS = {"binary": BINARY, "multiclass": SOFTMAX, "regression": REGRESSION}
 LEVEL_SHIFT = np.uint64(40)  # rows of one level are numbered below 2^40
 NOTHING = np.zeros(0)
+NO_MEMORY = empty_memory(0)
 UNSIGNED = ("squares", "moves", "seen", "importance")
 
 
@@ -38,6 +42,8 @@ class Architecture:
     rescale: int  # how hedge losses are brought into [0, 1]
     scales: bool  # whether features are scaled by their earlier values
     scales_target: bool
+    replay: int  # rounds that are remembered
+    replays: int  # how many of them are learned again after each round
     seed: int
 
     @property
@@ -99,6 +105,8 @@ class Network:
         )
         self.shares = np.array(made.heads) / sum(made.heads)
         self.counters, self.seen = np.zeros(COUNTERS), NOTHING
+        self.counters[RANDOM] = first_random(made.seed)
+        self.memory = empty_memory(made.replay)
         for level in range(made.levels + 1):
             rows = self.layout.matrix(self.weights.w, level)
             self.draw(rows, level, 0)
@@ -166,6 +174,7 @@ class Network:
 
     def flip(self) -> None:
         """The two classes change their signs."""
+        self.memory = self.memory._replace(y=-self.memory.y)
         self.change_outputs(self.layout.outputs, lambda head, signed: -head if signed else head)
 
     def become_multiclass(self, negative: int, outputs: int) -> None:
@@ -179,10 +188,11 @@ class Network:
 
         self.change_outputs(outputs, change)
         self.draw_outputs(2)
+        self.memory = self.memory._replace(y=np.where(self.memory.y < 0.0, float(negative), 1.0 - negative))
 
     # ---- running -------------------------------------------------------------------------------------------------
 
-    def net(self, task: str, block: Block, longest: int) -> Net:
+    def net(self, task: str, block: Block, longest: int, learns: bool) -> Net:
         """The network as the loop sees it, with room for rows of so many features."""
         made, layout, levels = self.made, self.layout, self.made.levels
         sizes = (0, *made.hidden)
@@ -191,7 +201,7 @@ class Network:
         options = (
             TASKS[task], levels, layout.outputs, layout.bias, made.batch, made.activation, made.rescale,
             made.scales_target, isinstance(block, DenseBlock), made.optimizer.corrects,
-            sum(made.heads), made.scales,
+            sum(made.heads), made.scales, made.replays, learns,
         )  # fmt: skip
         firsts = [layout.first(level) for level in range(levels + 1)]
         places: list[Any] = [
@@ -205,12 +215,26 @@ class Network:
 
     def run(self, task: str, block: Block, rounds: Rounds, native: bool, learns: bool) -> int:
         """Play rounds, or predict rows; the number of the first that overflows, or -1."""
-        rows, longest = rows_of(block, self.seen)
         made = self.made
+        rows, longest = rows_of(block, self.seen)
+        if learns and made.replay:
+            self.memory = make_memory_room(self.memory, longest)
+        rows = rows._replace(memory=self.memory)
+        longest = max(longest, int(self.memory.sizes.max(initial=0)))
         hedge = Hedge(self.shares, np.zeros(made.levels + 1), np.array(made.hedge), self.counters)
-        values = Values(made.numbers, self.weights, self.net(task, block, longest), hedge, rows, rounds)
-        run(made.optimizer, native, learns, values)
+        values = Values(made.numbers, self.weights, self.net(task, block, longest, learns), hedge, rows, rounds)
+        run(made.optimizer, native, values)
         return int(self.counters[FAULT]) - 1
+
+    def consolidate(self) -> None:
+        """Make the weights of now the anchor; those matter whose gradients were large since the last time."""
+        n, s = self.counters.copy(), self.weights
+        rounds = max(n[STEPS] - n[ANCHORED], 1.0)
+        n[ANCHORED] = n[STEPS]
+        self.weights = s._replace(
+            importance=s.importance + s.seen / rounds, anchor=s.w.copy(), seen=np.zeros_like(s.seen)
+        )
+        self.counters = n
 
     def matrices(self) -> list[Floats]:
         """Copies of all matrices, for the features that were learned."""
@@ -224,6 +248,7 @@ class Network:
         vars(new).update(vars(self))
         new.weights = Weights(*(values.copy() for values in self.weights))
         new.shares, new.counters, new.seen = self.shares.copy(), self.counters.copy(), self.seen.copy()
+        new.memory = copy_memory(self.memory)
         return new
 
 
@@ -235,6 +260,7 @@ class NetworkSavepoint:
     def __init__(self, network: Network, touched: NDArray[Any] | None) -> None:
         self.network, self.own = network, dict(vars(network))
         self.shares, self.counters = network.shares.copy(), network.counters.copy()
+        self.memory = copy_memory(network.memory)
         layout = network.layout
         self.saved: list[tuple[Any, Floats]] = []
         if touched is None:
@@ -251,7 +277,7 @@ class NetworkSavepoint:
 
     def rollback(self) -> None:
         """Bring the network back; may be repeated."""
-        vars(self.network).update(self.own)
+        vars(self.network).update(self.own, memory=copy_memory(self.memory))
         for place, content in self.saved:
             if isinstance(place, tuple):
                 place[0][place[1]] = content
@@ -273,9 +299,9 @@ def rows_of(block: Block, seen: Floats) -> tuple[Rows, int]:
     """Rows as the loop reads them, and the length of the longest."""
     if isinstance(block, SparseBlock):
         longest = int(np.diff(block.indptr).max(initial=0))
-        return Rows(np.ascontiguousarray(block.indptr, np.int64), block.idx, block.val, seen), longest
+        return Rows(np.ascontiguousarray(block.indptr, np.int64), block.idx, block.val, seen, NO_MEMORY), longest
     indptr = np.arange(block.rows + 1, dtype=np.int64) * block.width
-    return Rows(indptr, np.arange(block.width, dtype=np.int32), block.val.reshape(-1), seen), block.width
+    return Rows(indptr, np.arange(block.width, dtype=np.int32), block.val.reshape(-1), seen, NO_MEMORY), block.width
 
 
 def uniform(seed: int, level: int, start: int, shape: tuple[int, ...]) -> Floats:

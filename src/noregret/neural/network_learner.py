@@ -28,8 +28,8 @@ from noregret.learner.outside_rounds import (
 )
 from noregret.learner.probabilities import class_columns, log_odds_to_probabilities
 from noregret.learner.transcribe import transcribe
-from noregret.neural.backprop import Rounds
-from noregret.neural.network import Architecture, Network, NetworkSavepoint
+from noregret.neural.net import Rounds
+from noregret.neural.network import TASKS, Architecture, Network, NetworkSavepoint
 from noregret.neural.network_file import dump_network, restore_network
 from noregret.rules.method_card import MethodCard
 
@@ -341,7 +341,8 @@ class NetworkLearner(BaseLearner):
         if network is not None:
             if not isinstance(network, dict) or reader.algebra not in ("sparse", "dense"):
                 raise corrupt("its network must be a table")
-            new.network = restore_network(new.architecture, network, weights, reader.task.blocks(len(reader.labels)))
+            outputs = reader.task.blocks(len(reader.labels))
+            new.network = restore_network(new.architecture, network, weights, TASKS[reader.task.name], outputs)
             if new.network.features != reader.known_space.features:
                 raise corrupt("its network has other features than its reader")
         return new

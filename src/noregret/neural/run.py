@@ -8,11 +8,11 @@ import numpy as np
 
 from noregret.algebra.verbs import unbound
 from noregret.neural import backprop
-from noregret.neural.backprop import Hedge, Net, Rounds, Rows, play_rounds, score_rows
+from noregret.neural.net import Hedge, Net, Rounds, Rows
 from noregret.neural.optimizers import Numbers, Optimizer, Weights
+from noregret.neural.rounds import play_rounds
 from noregret.rules.specialize import rebind, specializer
 
-LEARN = 0  # the slot of the table that says whether to learn; the values follow
 read_numbers = read_weights = read_net = read_hedge = read_rows = read_rounds = unbound
 
 
@@ -28,47 +28,25 @@ class Values(NamedTuple):
 
 
 def entry(table: Any) -> int:
-    s, net, hedge, rows, rounds = (
-        read_weights(table),
-        read_net(table),
-        read_hedge(table),
-        read_rows(table),
-        read_rounds(table),
-    )
-    if table[LEARN] == 1:
-        play_rounds(read_numbers(table), s, net, hedge, rows, rounds)
-    else:
-        score_rows(s, net, hedge, rows, rounds)
+    p, s, net, hedge = read_numbers(table), read_weights(table), read_net(table), read_hedge(table)
+    play_rounds(p, s, net, hedge, read_rows(table), read_rounds(table))
     return 0
 
 
-def run(optimizer: Optimizer, native: bool, learns: bool, values: Values) -> None:
-    """Play the rounds, or with `learns=False` only predict."""
+def run(optimizer: Optimizer, native: bool, values: Values) -> None:
+    """Play the rounds."""
     if not native:
-        interpret(optimizer, learns, values)
+        with np.errstate(all="ignore"):
+            specialized(optimizer)(*values)
         return
     loop, size = compile_loop(optimizer, values)
-    table = np.zeros(size, np.int64)
-    table[LEARN] = learns
-    loop(table, *values)
+    loop(np.zeros(size, np.int64), *values)
 
 
 @cache
-def specialized(optimizer: Optimizer) -> tuple[Callable[..., None], Callable[..., None]]:
-    """The loop in plain Python, with the step of an optimizer."""
-    copy = specializer({"step": optimizer.step, "rests": optimizer.rests}, rebind, optimizer.name)
-    return copy(play_rounds), copy(score_rows)
-
-
-def interpret(optimizer: Optimizer, learns: bool, values: Values) -> None:
-    """Run in plain Python, as a debugger sees it."""
-    p, s, net, hedge, rows, rounds = values
-    play, score = specialized(optimizer)
-    with np.errstate(all="ignore"):
-        if learns:
-            play(p, s, net, hedge, rows, rounds)
-        else:
-            score(s, net, hedge, rows, rounds)
+def specialized(optimizer: Optimizer) -> Callable[..., None]:
+    """The loop in plain Python, as a debugger sees it, with the step of an optimizer."""
+    return specializer({"step": optimizer.step, "rests": optimizer.rests}, rebind, optimizer.name)(play_rounds)
 
 
 Loop = tuple[Callable[..., None], int]  # a loop, called with a table and what stands there; the size of the table
@@ -83,7 +61,7 @@ def compile_loop(optimizer: Optimizer, values: Values) -> Loop:
     from noregret.jit.compiled import compile_function  # what lists learners needs no compiler
     from noregret.jit.layout import count_words
 
-    places, slot = {}, LEARN + 1
+    places, slot = {}, 0
     for name, value in zip(Values._fields, values, strict=True):
         places[name] = (slot, value)
         slot += count_words(value)
