@@ -166,7 +166,8 @@ def test_without_hidden_layers_targets_are_learned_as_adaline_does() -> None:
 def test_hbp_equals_the_naive_network(task: str, options: dict[str, Any]) -> None:
     X, y = rounds(task)
     optimizer = options.get("optimizer", "sgd")
-    learner = make("hbp", task, depth=3, units=4, eta=0.1, beta=0.7, activation="tanh", **options)
+    given = {"optimizer": optimizer, "loss_scaling": "none", **options}
+    learner = make("hbp", task, depth=3, units=4, eta=0.1, beta=0.7, activation="tanh", **given)
     settings = {"activation": "tanh", "beta": 0.7, "floor": 0.2 / 3}
     twin = twin_of(learner, X, y, optimizer=Optimizer(optimizer, 0.1), **settings)
     compare(learner, twin, X, y)
@@ -176,7 +177,9 @@ def test_hbp_equals_the_naive_network(task: str, options: dict[str, Any]) -> Non
 def test_hbp_without_hidden_layers_is_softmax_regression() -> None:
     X, y = rounds("multiclass")
     linear = nr.make("ogd", loss="softmax", eta0=0.1, schedule="constant", task="multiclass", native=False, bias=True)
-    network = nr.make("hbp", depth=0, eta=0.1, task="multiclass", native=False, scale=False, outputs="zero")
+    network = nr.make(
+        "hbp", depth=0, eta=0.1, optimizer="sgd", task="multiclass", native=False, scale=False, outputs="zero"
+    )
     assert network.play(X, y).scores == pytest.approx(linear.play(X, y).scores, rel=1e-9, abs=1e-9)
 
 

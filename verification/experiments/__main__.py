@@ -23,6 +23,8 @@ NAMES = (
     "parsing",
     "softmax",
     "pronouncing",
+    "depths",
+    "forgetting",
 )
 
 

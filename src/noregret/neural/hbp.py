@@ -21,7 +21,7 @@ PARAMS: dict[str, Parameter] = {
     "depth": Param(20, at_least=0, at_most=1000, about="the number of hidden layers", grid=(2, 8, 20)),
     "units": Param(100, at_least=1, at_most=1 << 16, about="the units of every hidden layer", grid=(32, 100)),
     "activation": ACTIVATION,
-    "optimizer": Choice("sgd", OPTIMIZER.among, OPTIMIZER.about, search=OPTIMIZER.search),
+    "optimizer": Choice("adam", OPTIMIZER.among, OPTIMIZER.about, search=OPTIMIZER.search),
     "eta": ETA,
     "momentum": DECAY,
     "beta": Param(
@@ -32,7 +32,7 @@ PARAMS: dict[str, Parameter] = {
         0.2, at_least=0.0, below=1.0, about="no weight is below smoothing / depth", search=(0.01, 0.5, "log")
     ),
     "from_input": Choice("yes", {"yes": True, "no": False}, "whether there is a classifier on the inputs"),
-    "loss_scaling": Choice("none", SCALINGS, "how the losses that Hedge sees are brought into [0, 1]"),
+    "loss_scaling": Choice("min_max", SCALINGS, "how the losses that Hedge sees are brought into [0, 1]"),
     "clip": CLIP,
     "outputs": OUTPUTS,
 }  # fmt: skip
