@@ -97,4 +97,5 @@ def draw(base: Path, axes: Any) -> None:
         panel.set_title(f"MNIST, {kind}", fontsize=10)
         panel.set_xlabel("tasks learned")
     axes[0].set_ylabel("accuracy on the tasks seen so far, %")
-    axes[-1].legend(frameon=False, fontsize=7)
+    handles, names = axes[-1].get_legend_handles_labels()
+    axes[-1].figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False, fontsize=8)

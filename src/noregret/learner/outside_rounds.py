@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import verify
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
+from noregret.errors import BadValue
 from noregret.learner.config import resolve
 from noregret.learner.engine import Loops, Rounds
 from noregret.learner.model import Model
@@ -22,6 +23,7 @@ from noregret.learner.model_file import Arrays, FindCard, Header
 from noregret.learner.registry import find_rule
 from noregret.learner.rule_file import OUTSIDE, dump_model, restore_model
 from noregret.learner.transaction import Transaction
+from noregret.state.space import physical_memory
 from noregret.tasks.task import Outcome, Segment
 
 Floats = NDArray[np.float64]
@@ -120,3 +122,10 @@ def restore_outside(name: str, header: Header, arrays: Arrays, find_card: FindCa
     model.config = replace(model.config, card=replace(model.config.card, name=name))
     use_softmax(model)
     return model
+
+
+def require_memory(name: str, numbers: int) -> None:
+    """Refuse a state of more numbers than this machine can be expected to hold, before it is made."""
+    if 8 * numbers > physical_memory() // 2:
+        raise BadValue(f"{name} would have {numbers:,} numbers, which do not fit in memory; use fewer units, feature "
+                       "names (strings) or a smaller bits=, or number the features without gaps")  # fmt: skip

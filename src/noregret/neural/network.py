@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from noregret.algebra.partial_features import first_random
 from noregret.data.blocks import Block, DenseBlock, SparseBlock
 from noregret.features.draws import GOLDEN, OTHER, S11, STEP, mix
+from noregret.learner.outside_rounds import require_memory
 from noregret.neural.memory import copy_memory, empty_memory
 from noregret.neural.memory import make_room as make_memory_room
 from noregret.neural.net import ANCHORED, BINARY, FAULT, RANDOM, REGRESSION, SOFTMAX, STEPS, Hedge, Net, Rounds, Rows
@@ -100,6 +101,7 @@ class Network:
         self.made, self.inputs, self.features, self.room = made, inputs, 0, 0
         self.layout = Layout(made.hidden, made.heads, int(made.bias), outputs)
         size = self.layout.length(0)
+        require_memory("the network", size * (1 + len(made.keeps)))
         self.weights = Weights(
             *(np.zeros(size) if name == "w" or name in made.keeps else NOTHING for name in Weights._fields)
         )
@@ -133,6 +135,7 @@ class Network:
             return
         room = max(features, 2 * self.room)
         stride, bias = self.layout.stride(0), self.layout.bias
+        require_memory("the network", 2 * self.layout.length(room) * (1 + len(self.made.keeps)))
         more = (room - self.room) * stride
         grown = {name: np.concatenate((values, np.zeros(more))) for name, values in self.arrays.items()}
         fresh = grown["w"][grown["w"].size - more :].reshape(room - self.room, stride)

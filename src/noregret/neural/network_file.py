@@ -19,7 +19,7 @@ from noregret.neural.net import (
     TARGETS,
     Floats,
 )
-from noregret.neural.network import COUNTERS, SEEN, UNSIGNED, Architecture, Network
+from noregret.neural.network import COUNTERS, SEEN, UNSIGNED, Architecture, Layout, Network
 
 MOST_INPUTS = 2**40
 
@@ -49,7 +49,6 @@ def restore_network(made: Architecture, header: Header, arrays: Arrays, task: in
         raise corrupt("the outputs of its network are not its classes")
     counters = [read_number(value, "counters") for value in read_list(header, "counters")]
     shares = [read_number(value, "shares") for value in read_list(header, "shares")]
-    network = Network(made, inputs, outputs)
     arrays, seen = dict(arrays), np.zeros((0, SEEN))
     if made.scales:
         seen = arrays.pop("features")
@@ -57,18 +56,19 @@ def restore_network(made: Architecture, header: Header, arrays: Arrays, task: in
         if not sound or (seen[:, 0] < 0.0).any() or (seen[:, 2] < 0.0).any():
             raise corrupt("what its network has seen of features does not fit")
     memory = {name: arrays.pop(name) for name in list(arrays) if name.startswith("memory.")}
-    if bool(memory) != bool(made.replay) or set(arrays) != set(network.arrays):
+    if bool(memory) != bool(made.replay) or set(arrays) != {"w", *made.keeps}:
         raise corrupt("its network has other arrays than its optimizer keeps")
-    length = network.layout.length(features)
+    length = Layout(made.hidden, made.heads, int(made.bias), outputs).length(features)
     for name, values in arrays.items():
         sound = values.dtype == np.float64 and values.shape == (length,) and all_finite(values)
         if not sound or (name in UNSIGNED and (values < 0.0).any()):
             raise corrupt(f"the array {name} of its network does not fit")
     if len(counters) != COUNTERS or not are_counters(made, np.array(counters)):
         raise corrupt("the counters of its network do not fit")
-    fits = [share > 0.0 if head else share == 0.0 for share, head in zip(shares, made.heads, strict=False)]
+    fits = [share >= 0.0 if head else share == 0.0 for share, head in zip(shares, made.heads, strict=False)]
     if len(shares) != len(made.heads) or not all(fits) or abs(sum(shares) - 1.0) > 1e-9:
         raise corrupt("the weights of its heads are no distribution")
+    network = Network(made, inputs, outputs)
     network.weights = network.weights._replace(**{name: values.copy() for name, values in arrays.items()})
     network.features = network.room = features
     network.seen = seen.reshape(-1).copy()
@@ -89,7 +89,7 @@ def are_counters(made: Architecture, counters: Floats) -> bool:
     whole = counters[[STEPS, GATHERED, ROUNDS, REMEMBERED, RANDOM, ANCHORED]]
     counts = np.append(whole, counters[[TARGETS, TARGET_SQUARES]])
     return bool(
-        (whole == np.floor(whole)).all() and (counts >= 0.0).all() and counters.max() < LARGEST_COUNT
+        (whole == np.floor(whole)).all() and (counts >= 0.0).all() and whole.max() < LARGEST_COUNT
         and counters[GATHERED] < made.batch and 1.0 <= counters[RANDOM] < PRIME and counters[FAULT] == 0.0
         and counters[ANCHORED] <= counters[STEPS]
     )  # fmt: skip
