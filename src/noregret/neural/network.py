@@ -258,8 +258,6 @@ class Network:
 class NetworkSavepoint:
     """A network before a call; of the first matrix only the rows that the call touches are saved."""
 
-    covers_all = True
-
     def __init__(self, network: Network, touched: NDArray[Any] | None) -> None:
         self.network, self.own = network, dict(vars(network))
         self.shares, self.counters = network.shares.copy(), network.counters.copy()
@@ -287,10 +285,6 @@ class NetworkSavepoint:
             else:
                 place[:] = content
         self.network.shares[:], self.network.counters[:] = self.shares, self.counters
-
-    def is_finite(self, arrays: Any) -> bool:
-        """The loop lets no number become infinite."""
-        return True
 
 
 def starts(sizes: Any) -> list[int]:

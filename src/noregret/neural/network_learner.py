@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Block, DenseBlock, SparseBlock, narrow, verify
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
-from noregret.errors import BadValue, NotLearned
+from noregret.errors import BadValue, Error, NotLearned
 from noregret.features.frames import convert_frame, labels_to_list
 from noregret.features.transforms import as_pipeline
 from noregret.jit.cache import seconds_waited
@@ -49,11 +49,16 @@ class NetworkTransaction(OutsideTransaction):
     def save_own(self) -> Any:
         network = self.learner.network
         if network is None:
-            return NoNetwork(self.learner)
+            return LearnerSavepoint(self.learner, None)
         touched = None
         if isinstance(self.block, SparseBlock):
             touched = np.unique(self.block.idx[: int(self.block.indptr[-1])]).astype(np.int64)
-        return NetworkSavepoint(network, touched)
+        return LearnerSavepoint(self.learner, NetworkSavepoint(network, touched))
+
+    def attempt(self, checked: bool) -> list[Any]:
+        outcomes = super().attempt(checked)
+        self.learner.rounds, self.learner.updates, self.learner.mistakes = self.model.counts()
+        return outcomes
 
     def grow_own(self, start: int, change: OutputChange) -> None:
         learner, network = self.learner, self.learner.network
@@ -83,18 +88,23 @@ class NetworkTransaction(OutsideTransaction):
             )
 
 
-class NoNetwork:
-    """A learner before its first round."""
+class LearnerSavepoint:
+    """A learner before a call; a learner that has learned nothing has no network."""
 
     covers_all = True
 
-    def __init__(self, learner: "NetworkLearner") -> None:
-        self.learner = learner
+    def __init__(self, learner: "NetworkLearner", contents: NetworkSavepoint | None) -> None:
+        self.learner, self.contents = learner, contents
+        self.own = {name: getattr(learner, name) for name in ("network", "rounds", "updates", "mistakes")}
 
     def rollback(self) -> None:
-        self.learner.network = None
+        """Bring the learner back; may be repeated."""
+        if self.contents is not None:
+            self.contents.rollback()
+        vars(self.learner).update(self.own)
 
     def is_finite(self, arrays: Any) -> bool:
+        """The loop lets no number become infinite."""
         return True
 
 
@@ -217,14 +227,13 @@ class NetworkLearner(BaseLearner):
         X = convert_frame(X, self.reader.config.allows_missing)
         transaction = NetworkTransaction(self, X, y, weight)
         transaction.keeps_outcomes = keep
-        counts = self._own_state()
-
-        def act() -> list[Any]:
-            outcomes = transaction.run(self._change)
-            self.rounds, self.updates, self.mistakes = self.reader.counts()
-            return outcomes
-
-        return self._change.run(act, counts), y
+        try:
+            return transaction.run(self._change), y
+        except MemoryError:
+            raise Error(
+                f"{self.card.name} has no memory left for these rows and classes; nothing of this call was learned. "
+                "Learn fewer rows in a call, or use fewer units"
+            ) from None
 
     # ---- predicting ----------------------------------------------------------------------------------------------
 
