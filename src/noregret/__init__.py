@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from noregret.version import __version__
 
 if TYPE_CHECKING:
+    from noregret import games as games
     from noregret import plots as plots
     from noregret.adapters.delayed import delayed as delayed
     from noregret.adapters.detector_loops import detector as detector
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from noregret.concepts.boolean import at_least as at_least
     from noregret.concepts.boolean import negation as negation
     from noregret.concepts.boolean import none_of as none_of
+    from noregret.concepts.concept_class import concept_class as concept_class
+    from noregret.concepts.concept_class import k_conjunctions as k_conjunctions
+    from noregret.concepts.concept_class import k_disjunctions as k_disjunctions
     from noregret.data.labels import UNIVERSUM as UNIVERSUM
     from noregret.data.transcript import Transcript as Transcript
     from noregret.errors import BadValue as BadValue
@@ -35,8 +39,11 @@ if TYPE_CHECKING:
     from noregret.evaluation.mercer import MercerCheck as MercerCheck
     from noregret.evaluation.mercer import check_mercer as check_mercer
     from noregret.evaluation.play import play as play
+    from noregret.evaluation.portfolios import race_portfolios as race_portfolios
     from noregret.evaluation.race import race as race
     from noregret.evaluation.tune import tune as tune
+    from noregret.experts.portfolio.hindsight import best_constant_portfolio as best_constant_portfolio
+    from noregret.experts.portfolio.hindsight import best_stock as best_stock
     from noregret.features.transforms import Pipeline as Pipeline
     from noregret.features.transforms import Transform as Transform
     from noregret.features.transforms import clip as clip
@@ -129,6 +136,7 @@ _HOMES = {
     "learner.factory": ("full_information", "learners", "make"),
     "learner.model_file": ("load",),
     "concepts.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
+    "concepts.concept_class": ("concept_class", "k_conjunctions", "k_disjunctions"),
     "training.online_to_batch": ("online_to_batch",),
     "adapters.delayed": ("delayed",),
     "adapters.detector_loops": ("detector",),
@@ -149,6 +157,8 @@ _HOMES = {
     "evaluation.experts": ("race_experts",),
     "evaluation.learning_curve": ("learning_curve",),
     "evaluation.play": ("play",),
+    "evaluation.portfolios": ("race_portfolios",),
+    "experts.portfolio.hindsight": ("best_constant_portfolio", "best_stock"),
     "evaluation.race": ("race",),
     "evaluation.tune": ("tune",),
     "state.fields": (
@@ -164,8 +174,8 @@ __all__ = ["__version__", *sorted(_HOME)]
 
 def __getattr__(name: str) -> Any:
     """Everything is loaded when first asked for, so that importing the package costs nothing."""
-    if name == "plots":
-        return importlib.import_module("noregret.plots")
+    if name in ("games", "plots"):
+        return importlib.import_module(f"noregret.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'noregret' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"noregret.{_HOME[name]}"), name)

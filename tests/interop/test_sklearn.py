@@ -92,7 +92,8 @@ def test_says_its_parameters_paper_and_theorem(estimator: Any) -> None:
     assert all(f"\n{name} : " in text for name in inspect.signature(made).parameters)
     card = nr.learners()[getattr(estimator, "variant", None) or estimator.fit(*stream()).learner_.card.name]
     assert card.paper in text
-    assert all(one.says in text for one in card.guarantees) if card.guarantees else card.name == "adadelta"
+    no_theorem = ("adadelta", "auto")  # the bound of auto depends on its entries: every run reports it
+    assert all(one.says in text for one in card.guarantees) if card.guarantees else card.name in no_theorem
 
 
 def test_shows_only_what_was_changed() -> None:

@@ -108,6 +108,14 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         for name in ("weights", "exponential", "fixed_share", "adahedge", "squint", "leader")
     },
     **{
+        f"portfolio_{name}": (
+            f"noregret.experts.portfolio.{name}",
+            tuple(f"tests/experts/portfolio/test_{file}.py" for file in ("hindsight", "portfolio_learner", "theorems")),
+            (),
+        )
+        for name in ("days", "simplex", "constant", "eg_portfolio", "ons", "pamr", "olmar", "universal")
+    },
+    **{
         name: (
             f"noregret.metrics.{name}",
             tuple(

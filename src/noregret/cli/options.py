@@ -23,6 +23,9 @@ from noregret.cli.shared_options import (
 )
 from noregret.version import __version__
 
+OPPONENTS = ("random", "constant", "cycle", "copycat", "beat_last", "beat_frequent", "markov", "markov2", "switching")
+"""Strategies of `noregret rps`; written out, since importing them takes time that --help has not."""
+
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The arguments by name, `module` for the module that runs the command, and `command_line` as it was typed."""
@@ -56,6 +59,9 @@ def make_parser() -> Parser:
     )
     experts = commands.add_parser("experts", help="follow the advice of experts: weights, regret and bounds")
     add_expert_options(experts)
+    portfolio = commands.add_parser("portfolio", help="invest in stocks day by day: wealth, risk and regret")
+    add_portfolio_options(portfolio)
+    add_rps_options(commands.add_parser("rps", help="play rock-paper-scissors against an expert algorithm"))
     add_tag_options(commands.add_parser("tag", help="tag the words of sentences: train, measure, tag new text"))
     add_parse_options(commands.add_parser("parse", help="parse sentences into dependency trees: train, measure, parse"))
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
@@ -248,6 +254,48 @@ def add_expert_options(experts: Parser) -> None:
     experts.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
     experts.add_argument("--picture", metavar="PATH", help="draw the weights and the regret: .png, .svg, .pdf")
     experts.set_defaults(module="experts")
+
+
+def add_portfolio_options(portfolio: Parser) -> None:
+    portfolio.add_argument("data", metavar="FILE.csv", help="a table with a row for each day and a column for each "
+                           "stock, perhaps with names and a first column of dates, also compressed; - is standard "
+                           "input")  # fmt: skip
+    portfolio.add_argument("--prices", action="store_true", help="the values are prices (default: price relatives, if "
+                           "every column hovers around 1, otherwise prices)")  # fmt: skip
+    portfolio.add_argument("--relatives", action="store_true", help="the values are price relatives: prices over those "
+                           "of the day before")  # fmt: skip
+    portfolio.add_argument("--strategies", metavar="NAMES", help="strategies separated by commas, also with "
+                           "parameters, as in 'crp,pamr(eps=0.9)'; all (the default): each of them, with best_stock "
+                           "and bcrp, which are chosen in hindsight")  # fmt: skip
+    portfolio.add_argument("--cost", type=float, default=0.0, metavar="C", help="what trading costs, as a share of "
+                           "what is traded: 0.001 is 0.1 %% (default: 0)")  # fmt: skip
+    portfolio.add_argument("--days-per-year", type=float, default=252.0, metavar="N", help="of the growth and the "
+                           "Sharpe ratio of a year (default: 252)")  # fmt: skip
+    portfolio.add_argument("--seed", type=int, default=0, metavar="N", help="of the portfolios that are drawn by the "
+                           "universal portfolio (default: 0)")  # fmt: skip
+    portfolio.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    portfolio.add_argument("--picture", metavar="PATH", help="where to draw wealth on a logarithmic scale: .png, .svg, "
+                           ".pdf (default: NAME.portfolio.png, where matplotlib is installed)")  # fmt: skip
+    portfolio.add_argument("--no-picture", action="store_true", help="draw nothing")
+    portfolio.set_defaults(module="portfolio")
+
+
+def add_rps_options(rps: Parser) -> None:
+    rps.add_argument("--against", choices=OPPONENTS, help="watch a match against a strategy instead of playing")
+    rps.add_argument("--moves", metavar="FILE", help="play against recorded moves: words or letters, separated by "
+                     "spaces or line ends; - is standard input")  # fmt: skip
+    rps.add_argument("--rounds", type=positive, metavar="N", help="stop after N rounds (default: 1000 with --against, "
+                     "else no limit)")  # fmt: skip
+    rps.add_argument("--algorithm", default="fixed_share", metavar="NAME", help="the expert algorithm that weighs the "
+                     "predictors: hedge, fixed_share, adahedge, squint ... (default: fixed_share)")  # fmt: skip
+    rps.add_argument("--deterministic", action="store_true", help="play the most probable move instead of drawing one")
+    rps.add_argument("--seed", type=int, default=0, metavar="N", help="of everything drawn at random (default: 0)")
+    rps.add_argument("--save", metavar="PATH", help="save the player at the end, also when Ctrl-C stops the game")
+    rps.add_argument("--resume", metavar="PATH", help="go on with a saved player; saved to the same place unless "
+                     "--save names another")  # fmt: skip
+    rps.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    rps.add_argument("--quiet", action="store_true", help="no progress, only the result")
+    rps.set_defaults(module="rps")
 
 
 def add_tag_options(tag: Parser) -> None:

@@ -79,6 +79,12 @@ def parts_of(learner: Learner) -> list[Learner]:
     return [entry.learner for entry in getattr(learner, "entries", ())]
 
 
+def results_of(learner: Learner) -> list[str] | None:
+    """What it found, as lines of text, where it has no weights: singular values, centres, topics."""
+    found = getattr(learner, "describe_results", None)
+    return None if found is None else list(found())
+
+
 def report_of_pool(learner: Learner) -> PoolReport | None:
     """What a pool says of its entries and of its guarantee; None where the learner is not a pool."""
     return learner.report() if hasattr(learner, "shares") and learner.rounds else None  # type: ignore[attr-defined]
@@ -140,7 +146,8 @@ def nonzeros_of(learner: Learner) -> int | None:
 def features_of(learner: Learner) -> int | None:
     """How many features have been seen, where that is known."""
     model = getattr(learner, "model", None)
-    return None if model is None else int(model.learned_features)
+    found = getattr(learner, "features", None) if model is None else model.learned_features
+    return None if found is None else int(found)
 
 
 def weights_of(learner: Learner, count: int | None = None) -> dict[Any, Any] | str:

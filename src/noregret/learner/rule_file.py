@@ -5,7 +5,6 @@ Arrays are stored as (class, feature) without spare room, so a file depends neit
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from noregret.learner.kernel_options import KERNEL_TAKES
 from noregret.learner.kernel_options import NAMES as KERNEL_NAMES
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, WITHOUT_PACKED, Arrays, FindCard, Header
+from noregret.learner.name_file import dump_names, restore_names
 from noregret.learner.named import dump_name, restore_name
 from noregret.learner.recent_scores import is_window
 from noregret.rules.card import Card
@@ -87,9 +87,7 @@ def dump_arrays(model: Model) -> Arrays:
     if isinstance(model.names, HashedNames):
         found |= model.names.dump()
     elif model.names.mode == "names":
-        encoded = [name.encode("utf-8", "surrogatepass") for name in model.names.as_list()]
-        found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
-        found["names.offsets"] = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
+        found |= dump_names(model.names)
     return found
 
 
@@ -166,7 +164,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     model.constant, model.columns = float(header.get("constant", 0.0)), header.get("columns", 0)
     model.gamma = float(header.get("gamma", 0.0))
     model.names.mode = header["names"]
-    restore_names(model, header, arrays)
+    restore_vocabulary(model, header, arrays)
     if header["counters"] is not None:
         restore_state(model, header, arrays)
     elif header.get("weights") == OUTSIDE and header["features"]:  # only the number of weights is known here
@@ -187,20 +185,11 @@ def restore_task(model: Model, name: str) -> None:
     model.task = grown
 
 
-def restore_names(model: Model, header: Header, arrays: Arrays) -> None:
-    """The names of the features, or the marks of hashed names."""
+def restore_vocabulary(model: Model, header: Header, arrays: Arrays) -> None:
+    """The names of the features, where they have some."""
     if header["names"] == "names":
-        bounds, letters = arrays["names.offsets"], arrays["names.bytes"].tobytes()
-        if arrays["names.bytes"].dtype != np.uint8 or bounds.dtype != np.int64 or bounds.ndim != 1 or not bounds.size:
-            raise BadValue(f"{CORRUPT}: its names have the wrong type")
-        if bounds[0] != 0 or bounds[-1] != len(letters) or (bounds[1:] < bounds[:-1]).any():
-            raise BadValue(f"{CORRUPT}: names and features do not fit")
-        offsets = bounds.tolist()
-        for first, last in pairwise(offsets):
-            model.names.known[letters[first:last].decode("utf-8", "surrogatepass")]
-        fits = len(model.names.known) == len(offsets) - 1
-        fits = fits and (model.makes_features or len(offsets) - 1 == max(header["features"] - model.config.bias, 0))
-        if not fits:
+        known = restore_names(model.names, arrays)
+        if not (model.makes_features or known == max(header["features"] - model.config.bias, 0)):
             raise BadValue(f"{CORRUPT}: names and features do not fit")
 
 

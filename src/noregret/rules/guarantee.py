@@ -16,7 +16,9 @@ Bounded: TypeAlias = Literal[
     "excess squared errors", "sum of steps", "margin after the update", "loss after the update",
     "divergence plus loss of the update", "norm of the weights",
 ]  # fmt: skip
-Comparator: TypeAlias = Literal["none", "any", "separating", "lossless", "simplex", "l1 ball", "disjunction", "in set"]
+Comparator: TypeAlias = Literal[
+    "none", "any", "separating", "lossless", "simplex", "l1 ball", "disjunction", "concept", "in set"
+]
 Relation: TypeAlias = Literal["at most", "below", "equal"]
 Condition: TypeAlias = Callable[[Any], str | None]
 DEFAULT_COVARIANCE = "diagonal"
