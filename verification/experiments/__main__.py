@@ -24,6 +24,8 @@ NAMES = (
     "softmax",
     "pronouncing",
     "decompositions",
+    "depths",
+    "forgetting",
 )
 
 
