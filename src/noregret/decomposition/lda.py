@@ -117,7 +117,7 @@ class LDA(TopicModel[LDAState]):
         rate = (self.given["tau0"] + state.steps) ** -self.given["kappa"]
         if state.steps > 1 and rows.rows < self.batch:  # not full yet: it counts for its share
             rate *= rows.rows / self.batch
-        state.topics.step(rate, words, (size / rows.rows) * found.statistics)
+        state.topics.step(rate, words, size / rows.rows, found.statistics, self.row_config.native)
 
     # ---- model files ---------------------------------------------------------------------------------------------
 

@@ -129,8 +129,8 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     def infer(self, state: AnyTopics, rows: MatrixRows, scoring: bool) -> tuple[Results, NDArray[np.int64]]:
         """Gamma of every document, with the statistics of the words named beside them, or the losses."""
         documents, words = find_words(rows, state.features)
-        topics, alpha = state.topics, state.prior()
-        read = Topics(topics.parameters(words), topics.totals, alpha, np.array([topics.eta]))
+        alpha = state.prior()
+        read = read_topics(state, words)
         statistics = np.zeros((0 if scoring else words.size, alpha.size))
         out = Results(np.zeros((rows.rows, alpha.size)), statistics, np.zeros(rows.rows if scoring else 0))
         numbers = np.array([self.tolerance, self.iterations, 0.0])
@@ -145,6 +145,12 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     def _score(self, state: AnyTopics | None, rows: MatrixRows, start: int) -> Scored:
         """Scores of documents; words that no topic knows yet count in the loss, as words of a vocabulary with them."""
         return self.score_rows(self.start_state(0) if state is None else state, rows)
+
+
+def read_topics(state: TopicState, words: NDArray[np.int64]) -> Topics:
+    """What inference reads of topics for documents with these words."""
+    topics = state.topics
+    return Topics(topics.weights, np.array([topics.eta, topics.scale]), words, topics.totals, state.prior())
 
 
 def find_words(rows: MatrixRows, known: int) -> tuple[Documents, NDArray[np.int64]]:
