@@ -62,6 +62,7 @@ def make_parser() -> Parser:
     add_rps_options(commands.add_parser("rps", help="play rock-paper-scissors against an expert algorithm"))
     add_tag_options(commands.add_parser("tag", help="tag the words of sentences: train, measure, tag new text"))
     add_parse_options(commands.add_parser("parse", help="parse sentences into dependency trees: train, measure, parse"))
+    add_topics_options(commands.add_parser("topics", help="find the topics of documents, and their shares over time"))
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
@@ -252,6 +253,40 @@ def add_expert_options(experts: Parser) -> None:
     experts.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
     experts.add_argument("--picture", metavar="PATH", help="draw the weights and the regret: .png, .svg, .pdf")
     experts.set_defaults(module="experts")
+
+
+def add_topics_options(topics: Parser) -> None:
+    topics.add_argument("data", nargs="+", help="files with documents: tables with columns of text (CSV, JSON lines, "
+                        "Parquet), .txt with one in each line, or word numbers and counts (libsvm, LDA-C); - for "
+                        "standard input")  # fmt: skip
+    topics.add_argument("--k", type=positive, metavar="N", help="the number of topics; of hdp, the most (default: 20, "
+                        "hdp 300)")  # fmt: skip
+    topics.add_argument("--learner", choices=("lda", "hdp"), help="lda: a fixed number of topics (the default); hdp: "
+                        "as many as the documents need")  # fmt: skip
+    topics.add_argument("--words", type=positive, default=10, metavar="N", help="words of a topic that are shown "
+                        "(default: 10)")  # fmt: skip
+    topics.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the "
+                        "learner, as in tau0=64; may be repeated")  # fmt: skip
+    topics.add_argument("--vocabulary", metavar="FILE", help="the words of LDA-C or libsvm files, one in each line, "
+                        "from word 0 on")  # fmt: skip
+    words = topics.add_argument_group("which words are learned")
+    words.add_argument("--stop-words", choices=("english", "none"), help="words to leave out (default: english)")
+    words.add_argument("--least-documents", type=positive, metavar="N", help="leave a word out until N documents have "
+                       "it (default: 2)")  # fmt: skip
+    words.add_argument("--most-share", type=float, metavar="SHARE", help="leave a word out while more than this share "
+                       "of the documents so far have it (default: 0.5)")  # fmt: skip
+    topics.add_argument("--save", metavar="PATH", help="where to save the model; also saved when Ctrl-C or SIGTERM "
+                        "stops the command")  # fmt: skip
+    topics.add_argument("--resume", metavar="PATH", help="go on with this model: on the file it was interrupted in, "
+                        "after the documents it has learned; saved to the same place unless --save names "
+                        "another")  # fmt: skip
+    topics.add_argument("--every", type=float, default=30.0, metavar="SECONDS", help="with --save: how often to save a "
+                        "checkpoint of the model while it learns (default: 30)")  # fmt: skip
+    topics.add_argument("--plot", metavar="PATH", help="draw the shares of topics over time to a file (.png, .svg, "
+                        ".pdf); needs matplotlib")  # fmt: skip
+    add_source_options(topics)
+    add_output_options(topics)
+    topics.set_defaults(module="topics")
 
 
 def add_rps_options(rps: Parser) -> None:

@@ -15,6 +15,7 @@ from noregret.decomposition.stick_loops import Sticks, run_sticks
 from noregret.decomposition.topic_file import dump_topics, restore_topics
 from noregret.decomposition.topic_model import Topic, TopicModel, find_words, read_topics
 from noregret.decomposition.topic_parameters import (
+    FILTER,
     TOPIC_OPTIONS,
     documents_param,
     iterations_param,
@@ -124,6 +125,7 @@ class HDPState:
         "documents": documents_param(),
         "tolerance": tolerance_param(1e-4, "inference in a document ends when its bound grows by a smaller share"),
         "iterations": iterations_param(),
+        **FILTER,
     },
     options=TOPIC_OPTIONS,
     merge=Merge("none", "topics of two learners have no common order"),
@@ -146,7 +148,7 @@ class HDP(TopicModel[HDPState]):
 
     @property
     def params(self) -> dict[str, Any]:
-        return {"t": self.t, "k": self.k, **self.given, "start": self.start, "batch": self.batch}
+        return {"t": self.t, "k": self.k, **self.given, "start": self.start, "batch": self.batch, **self.filter_params}
 
     # ---- rounds --------------------------------------------------------------------------------------------------
 

@@ -1,11 +1,23 @@
 """Parameters that topic models have, declared in one way."""
 
 from noregret.decomposition.row_encoder import ROW_OPTIONS
+from noregret.decomposition.word_filter import STOP_WORDS
 from noregret.rules.parameters import Choice, Param
 
 LEAST_ETA = 0.002  # below it, exp(E log beta) of a word that was never seen is too small for a float
 NOT_OF_COUNTS = ("scale", "bits")  # they make other numbers of counts: hashing adds some up with a negative sign
 TOPIC_OPTIONS = tuple(name for name in ROW_OPTIONS if name not in NOT_OF_COUNTS)
+
+
+FILTER: dict[str, Param | Choice] = {
+    "stop_words": Choice("none", STOP_WORDS, "words to leave out, of documents that are not matrices",
+                         search=("none",)),
+    "least_documents": Param(1.0, at_least=1.0, at_most=1e9, about="a word is learned from so many documents on that "
+                             "have it", untuned="it drops rare words"),
+    "most_share": Param(1.0, above=0.0, at_most=1.0, about="a word in more than this share of the documents so far is "
+                        "left out", untuned="it drops frequent words"),
+}  # fmt: skip
+"""Which words of named documents are learned."""
 
 
 def topics_param() -> Param:
