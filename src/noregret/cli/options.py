@@ -260,7 +260,7 @@ def add_topics_options(topics: Parser) -> None:
                         "Parquet), .txt with one in each line, or word numbers and counts (libsvm, LDA-C); - for "
                         "standard input")  # fmt: skip
     topics.add_argument("--k", type=positive, metavar="N", help="the number of topics; of hdp, the most (default: 20, "
-                        "hdp 300)")  # fmt: skip
+                        "hdp 150)")  # fmt: skip
     topics.add_argument("--learner", choices=("lda", "hdp"), help="lda: a fixed number of topics (the default); hdp: "
                         "as many as the documents need")  # fmt: skip
     topics.add_argument("--words", type=positive, default=10, metavar="N", help="words of a topic that are shown "

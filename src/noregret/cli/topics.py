@@ -68,7 +68,7 @@ def make_model(args: argparse.Namespace) -> TopicModel[Any]:
     options |= {"least_documents": args.least_documents or 2, "most_share": args.most_share or 0.5}
     if args.k is not None:
         options["k" if name == "lda" else "t"] = args.k
-        if name == "hdp" and args.k < 20:
+        if name == "hdp" and args.k < 15:
             options["k"] = args.k
     for setting in args.set:
         key, equal, value = setting.partition("=")

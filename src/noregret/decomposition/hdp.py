@@ -154,7 +154,7 @@ class HDP(TopicModel[HDPState]):
 
     def start_state(self, features: int) -> HDPState:
         topics = TopicWords.empty(self.t, self.given["eta"], self.row_config.seed)
-        size = self.given["documents"] or self.batch
+        size = self.corpus_size(self.given["documents"], 0)
         topics.shape, topics.mean = 1.0, size * WORDS / (self.t * max(features, 1))
         topics.grow(features)
         return HDPState(topics, np.zeros(self.t), (self.given["alpha"], self.given["gamma"]))
@@ -171,7 +171,7 @@ class HDP(TopicModel[HDPState]):
                    0.0 if uniform else SWEEPS]  # fmt: skip
         run_sticks(documents, read, out, np.array(numbers), sticks, self.row_config.native)
         state.documents += rows.rows
-        copies = (self.given["documents"] or state.documents) / rows.rows
+        copies = self.corpus_size(self.given["documents"], state.documents) / rows.rows
         rate = min((self.given["tau"] + 1.0 + state.steps) ** -self.given["kappa"], LARGEST_RATE)
         if state.steps and rows.rows < self.batch:  # not full yet: it counts for its share
             rate *= rows.rows / self.batch

@@ -115,7 +115,7 @@ class LDA(TopicModel[LDAState]):
         found, words = self.infer(state, rows, scoring=False)
         state.steps += 1
         state.documents += rows.rows
-        size = self.given["documents"] or state.documents
+        size = self.corpus_size(self.given["documents"], state.documents)
         rate = (self.given["tau0"] + state.steps) ** -self.given["kappa"]
         if state.steps > 1 and rows.rows < self.batch:  # not full yet: it counts for its share
             rate *= rows.rows / self.batch

@@ -25,6 +25,7 @@ from noregret.learner.model_file import Arrays, FindCard, Header
 Floats = NDArray[np.float64]
 
 
+UNKNOWN = 10_000  # documents of a corpus whose size is not known, until more were seen
 SHOWN = 10  # words of a topic in a table
 FILTER_PARAMS = ("stop_words", "least_documents", "most_share")
 
@@ -66,6 +67,10 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         self.filter = WordFilter(stop_words, int(least), most)
         self._journal: list[Any] = []  # what a call has counted, to be undone if it fails
         self.words_scored = 0.0  # of all documents whose loss was computed; it is not saved
+
+    def corpus_size(self, given: float, seen: int) -> float:
+        """Documents of the corpus: as given; otherwise 10,000, or as many as were seen if these are more."""
+        return given or float(max(UNKNOWN, seen))
 
     # ---- results -------------------------------------------------------------------------------------------------
 
