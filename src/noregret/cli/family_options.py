@@ -2,6 +2,9 @@
 
 from noregret.cli.shared_options import Parser, add_output_options, add_source_options, positive
 
+OPPONENTS = ("random", "constant", "cycle", "copycat", "beat_last", "beat_frequent", "markov", "markov2", "switching")
+"""Strategies of `noregret rps`; written out, since importing them takes time that --help has not."""
+
 
 def add_compress_options(compress: Parser) -> None:
     compress.add_argument(

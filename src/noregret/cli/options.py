@@ -32,9 +32,6 @@ from noregret.cli.shared_options import (
 )
 from noregret.version import __version__
 
-OPPONENTS = ("random", "constant", "cycle", "copycat", "beat_last", "beat_frequent", "markov", "markov2", "switching")
-"""Strategies of `noregret rps`; written out, since importing them takes time that --help has not."""
-
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The arguments by name, `module` for the module that runs the command, and `command_line` as it was typed."""

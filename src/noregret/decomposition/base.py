@@ -75,6 +75,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         super().__init__()
         self.missing_values = missing
         self.batch = check_whole(self.card.name, "batch", batch)
+        self.first_batch = self.batch  # rows of the first mini-batch, from which a method may choose where it starts
         self.row_config = RowConfig.of(options, missing)
         self.encoder = RowEncoder(self.card, self.row_config)
         self.state: AnyState | None = None
@@ -152,13 +153,14 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         state, pending, found = self.state, self.pending, list[Scored]()
         copied, start = False, 0
         while start < block.rows:
-            stop = min(block.rows, start + self.batch - pending.rows)
+            size = self.first_batch if state is None else self.batch
+            stop = min(block.rows, start + size - pending.rows)
             rows = take_rows(block, start, stop, int(widths[stop - 1]), self.missing_values)
             self.check_rows(rows, start)
             if score:
                 found.append(self._score(state, rows, start))
             pending = pending.add(rows)
-            if pending.rows == self.batch:
+            if pending.rows == size:
                 if state is None or not copied:
                     state, copied = self.start_state(pending.width) if state is None else state.copy(), True
                 self._learn_batch(state, pending, start)
@@ -350,7 +352,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         new.encoder.restore(header.get("rows"), arrays)
         new.restore_counts(header)
         new.pending = MatrixRows.restore(header.get("pending"), arrays, new.encoder.features, new.missing_values)
-        if new.pending.rows >= new.batch or new.pending.rows > new.rounds:
+        if new.pending.rows >= (new.first_batch if state is None else new.batch) or new.pending.rows > new.rounds:
             raise corrupt("a mini-batch is waiting that is already full")
         if (state is None) != (new.rounds == new.pending.rows):
             raise corrupt("its state does not fit the rows it has learned")
