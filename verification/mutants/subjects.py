@@ -22,6 +22,7 @@ ELSEWHERE = frozenset({"dense", "reference", "kernel"})  # a rule is the same te
 ELSEWHERE_RUN = ("rate", "entry", "place_arrays")  # stands for the schedule of a learner; run compiled only
 PREDICTED = "tests/learner/test_predicted_scores.py"
 SAVED = "tests/metrics/test_saved_state.py"
+NETWORKS = ("tests/neural/test_backprop.py", "tests/neural/test_refusals.py", "tests/neural/test_forgetting.py")
 METRICS = ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED)
 
 # What is tested by whom, beside learners: a file, its tests, and the learners whose twins play through it.
@@ -35,6 +36,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ("tests/kernels/test_basis.py", "tests/learners/test_projectron.py", "tests/learners/test_budgeted_pa.py"),
         ("projectron", "projectron_plus_plus", "budgeted_pa"),
     ),
+    "backprop": ("noregret.neural.backprop", NETWORKS, ()),
+    "network_inputs": ("noregret.neural.inputs", NETWORKS, ()),
+    "network_rounds": ("noregret.neural.rounds", NETWORKS, ()),
+    "optimizers": ("noregret.neural.optimizers", NETWORKS, ()),
+    "activations": ("noregret.neural.activations", NETWORKS, ()),
     "binary": (
         "noregret.tasks.binary",
         (
@@ -104,7 +110,10 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"portfolio_{name}": (
             f"noregret.experts.portfolio.{name}",
-            tuple(f"tests/experts/portfolio/test_{file}.py" for file in ("hindsight", "portfolio_learner", "theorems")),
+            tuple(
+                f"tests/experts/portfolio/test_{file}.py"
+                for file in ("hindsight", "portfolio_learner", "theorems", "universal")
+            ),
             (),
         )
         for name in ("days", "simplex", "constant", "eg_portfolio", "ons", "pamr", "olmar", "universal")
@@ -120,16 +129,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         )
         for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
     },
-    **{
-        name: (f"noregret.concepts.{name}", tuple(f"tests/concepts/test_{file}.py" for file in files), ())
-        for name, files in {
-            "elimination": ("concept_learners", "worst_cases"),
-            "halving": ("concept_learners", "worst_cases"),
-            "concept_class": ("concept_learners", "worst_cases"),
-            "dnf": ("normal_forms",),
-            "hidden_concept": ("teaching",),
-        }.items()
-    },
+    "elimination": (
+        "noregret.concepts.elimination",
+        ("tests/concepts/test_concept_learners.py", "tests/concepts/test_worst_cases.py"),
+        (),
+    ),
     "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
     **{
         name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
@@ -149,6 +153,16 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
+    **{
+        name: (f"noregret.decomposition.{name}", tuple(f"tests/decomposition/test_{file}.py" for file in files), ())
+        for name, files in {
+            "factors": ("svd", "pca"),
+            "factor_changes": ("svd",),
+            "row_factors": ("svd",),
+            "missing_entries": ("svd",),
+            "density": ("pca",),
+        }.items()
+    },
     **{
         f"games_{name}": (
             f"noregret.games.{name}",
