@@ -119,7 +119,7 @@ def averaged_final(p: P, s: S, x: X) -> float:
     penalty=squared_penalty,
     guarantees=(STRONGLY_CONVEX,),
     merge=NO_MERGE,
-    title="BottouSGD",
+    title="BottouASGD",
 )
 def sgd_bottou_averaged(p: P, s: S, g: G) -> None:
     """Train as `sgd_bottou`, predict with the mean of the weights over the rounds (ASGD)."""
