@@ -77,7 +77,7 @@ def append_columns(factors: Factors, columns: Floats) -> None:
     """New features with a value in every row so far: [X columns]."""
     whole, right = kept_rows(factors).whole(factors.rank), factors.right
     inside, rest = remove_projection(whole, columns)
-    largest = max(longest_column(columns), *factors.values.tolist(), 0.0)
+    largest = max([longest_column(columns), *factors.values.tolist()])
     new, outside = orthonormalize(rest, factors.limits.share * largest)
     r, count = factors.rank, columns.shape[1]
     small = np.zeros((r + new.shape[1], r + count))
