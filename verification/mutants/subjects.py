@@ -22,7 +22,6 @@ ELSEWHERE = frozenset({"dense", "reference", "kernel"})  # a rule is the same te
 ELSEWHERE_RUN = ("rate", "entry", "place_arrays")  # stands for the schedule of a learner; run compiled only
 PREDICTED = "tests/learner/test_predicted_scores.py"
 SAVED = "tests/metrics/test_saved_state.py"
-NETWORKS = ("tests/neural/test_backprop.py", "tests/neural/test_refusals.py", "tests/neural/test_forgetting.py")
 METRICS = ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED)
 
 # What is tested by whom, beside learners: a file, its tests, and the learners whose twins play through it.
@@ -36,11 +35,6 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ("tests/kernels/test_basis.py", "tests/learners/test_projectron.py", "tests/learners/test_budgeted_pa.py"),
         ("projectron", "projectron_plus_plus", "budgeted_pa"),
     ),
-    "backprop": ("noregret.neural.backprop", NETWORKS, ()),
-    "network_inputs": ("noregret.neural.inputs", NETWORKS, ()),
-    "network_rounds": ("noregret.neural.rounds", NETWORKS, ()),
-    "optimizers": ("noregret.neural.optimizers", NETWORKS, ()),
-    "activations": ("noregret.neural.activations", NETWORKS, ()),
     "binary": (
         "noregret.tasks.binary",
         (

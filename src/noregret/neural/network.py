@@ -15,7 +15,7 @@ from noregret.neural.memory import copy_memory, empty_memory
 from noregret.neural.memory import make_room as make_memory_room
 from noregret.neural.net import ANCHORED, BINARY, FAULT, RANDOM, REGRESSION, SOFTMAX, STEPS, Hedge, Net, Rounds, Rows
 from noregret.neural.optimizers import SIGNED, Numbers, Optimizer, Weights
-from noregret.neural.run import Values, run
+from noregret.neural.run import BoundLoop, Values, run_interpreted
 
 Floats = NDArray[np.float64]
 COUNTERS = 10
@@ -24,6 +24,8 @@ TASKS = {"binary": BINARY, "multiclass": SOFTMAX, "regression": REGRESSION}
 LEVEL_SHIFT = np.uint64(40)  # rows of one level are numbered below 2^40
 NOTHING = np.zeros(0)
 NO_MEMORY = empty_memory(0)
+NO_ROWS = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), NOTHING, NOTHING, NO_MEMORY)
+NO_ROUNDS = Rounds(NOTHING, NOTHING, NOTHING, np.zeros(0, np.uint8), NOTHING)
 UNSIGNED = ("squares", "moves", "seen", "importance")
 
 
@@ -109,6 +111,7 @@ class Network:
         self.counters, self.seen = np.zeros(COUNTERS), NOTHING
         self.counters[RANDOM] = first_random(made.seed)
         self.memory = empty_memory(made.replay)
+        self.bound: tuple[Any, int, BoundLoop] | None = None
         for level in range(made.levels + 1):
             rows = self.layout.matrix(self.weights.w, level)
             self.draw(rows, level, 0)
@@ -224,10 +227,31 @@ class Network:
             self.memory = make_memory_room(self.memory, longest)
         rows = rows._replace(memory=self.memory)
         longest = max(longest, int(self.memory.sizes.max(initial=0)))
-        hedge = Hedge(self.shares, np.zeros(made.levels + 1), np.array(made.hedge), self.counters)
-        values = Values(made.numbers, self.weights, self.net(task, block, longest, learns), hedge, rows, rounds)
-        run(made.optimizer, native, values)
+        if not native:
+            run_interpreted(
+                made.optimizer, self.values(task, block, longest, learns)._replace(rows=rows, rounds=rounds)
+            )
+        else:
+            self.bind(task, block, longest, learns).run(rows, rounds)
         return int(self.counters[FAULT]) - 1
+
+    def values(self, task: str, block: Block, longest: int, learns: bool) -> Values:
+        """All that the loop reads and writes, but for rows and rounds, which are examples."""
+        made = self.made
+        hedge = Hedge(self.shares, np.zeros(made.levels + 1), np.array(made.hedge), self.counters)
+        return Values(made.numbers, self.weights, self.net(task, block, longest, learns), hedge, NO_ROWS, NO_ROUNDS)
+
+    def bind(self, task: str, block: Block, longest: int, learns: bool) -> BoundLoop:
+        """The compiled loop over this network; that of the last call, where nothing has changed place since."""
+        key, known = (task, type(block), learns), self.bound
+        if known is not None and known[0] == key and longest <= known[1]:
+            values = known[2].values
+            same = values.hedge.weights is self.shares and values.hedge.counters is self.counters
+            if same and values.weights is self.weights:
+                return known[2]
+        loop = BoundLoop(self.made.optimizer, self.values(task, block, longest, learns))
+        self.bound = key, longest, loop
+        return loop
 
     def consolidate(self) -> None:
         """Make the weights of now the anchor; those matter whose gradients were large since the last time."""
@@ -251,7 +275,7 @@ class Network:
         vars(new).update(vars(self))
         new.weights = Weights(*(values.copy() for values in self.weights))
         new.shares, new.counters, new.seen = self.shares.copy(), self.counters.copy(), self.seen.copy()
-        new.memory = copy_memory(self.memory)
+        new.memory, new.bound = copy_memory(self.memory), None
         return new
 
 

@@ -33,14 +33,32 @@ def entry(table: Any) -> int:
     return 0
 
 
-def run(optimizer: Optimizer, native: bool, values: Values) -> None:
-    """Play the rounds."""
-    if not native:
-        with np.errstate(all="ignore"):
-            specialized(optimizer)(*values)
-        return
-    loop, size = compile_loop(optimizer, values)
-    loop(np.zeros(size, np.int64), *values)
+class BoundLoop:
+    """The loop of an optimizer over one network: its table leads to the network, and needs only the rows of a call."""
+
+    def __init__(self, optimizer: Optimizer, values: Values) -> None:
+        from noregret.jit.layout import address, fill  # what lists learners needs no compiler
+
+        self.values, self.loop = values, compile_loop(optimizer, values)
+        self.table = np.zeros(self.loop.size, np.int64)
+        for name, value in zip(Values._fields, values, strict=True):
+            fill(self.table, self.loop.slots[name], value)
+        self.at = address(self.table)
+
+    def run(self, rows: Rows, rounds: Rounds) -> None:
+        """Play the rounds of a call."""
+        from noregret.jit.layout import fill
+
+        self.kept = rows, rounds  # in memory while the loop runs
+        fill(self.table, self.loop.slots["rows"], self.kept)
+        if self.loop.entry.run(self.at) != 0:
+            raise IndexError("the loop of a network reached out of its arrays")
+
+
+def run_interpreted(optimizer: Optimizer, values: Values) -> None:
+    """Play the rounds in plain Python."""
+    with np.errstate(all="ignore"):
+        specialized(optimizer)(*values)
 
 
 @cache
@@ -49,7 +67,14 @@ def specialized(optimizer: Optimizer) -> Callable[..., None]:
     return specializer({"step": optimizer.step, "rests": optimizer.rests}, rebind, optimizer.name)(play_rounds)
 
 
-Loop = tuple[Callable[..., None], int]  # a loop, called with a table and what stands there; the size of the table
+class Loop(NamedTuple):
+    """A compiled loop: its entry, where each of its values stands in the table, and the size of the table."""
+
+    entry: Any
+    slots: dict[str, int]
+    size: int
+
+
 _loops: dict[Optimizer, Loop] = {}
 
 
@@ -58,7 +83,7 @@ def compile_loop(optimizer: Optimizer, values: Values) -> Loop:
     found = _loops.get(optimizer)
     if found is not None:
         return found
-    from noregret.jit.compiled import compile_function  # what lists learners needs no compiler
+    from noregret.jit.compiled import get_function
     from noregret.jit.layout import count_words
 
     places, slot = {}, 0
@@ -66,8 +91,8 @@ def compile_loop(optimizer: Optimizer, values: Values) -> Loop:
         places[name] = (slot, value)
         slot += count_words(value)
     named = rebind(entry, f"backprop_{optimizer.name}", {})
-    made = compile_function(named, places, {"update_row": update_row_of(optimizer)}), slot
-    _loops[optimizer] = made
+    compiled = get_function(named, places, {"update_row": update_row_of(optimizer)})
+    made = _loops[optimizer] = Loop(compiled, {name: first for name, (first, _) in places.items()}, slot)
     return made
 
 
