@@ -51,8 +51,7 @@ def read_corpus(name: str) -> Any:
         block, names = batch.X.block, list(batch.X.names)
         found.append(sparse.csr_matrix((block.val, block.idx, block.indptr), (block.rows, len(names))))
     width = len(names)
-    for part in found:
-        part.resize((part.shape[0], width))
+    found = [sparse.csr_matrix((part.data, part.indices, part.indptr), (part.shape[0], width)) for part in found]
     X = sparse.vstack(found, format="csr")
     stop, prefixes = WordFilter("english", 1, 1.0).stop_words, tuple(f"{column}=" for column in columns)
     among = np.array([one.startswith(prefixes) and one.partition("=")[2] not in stop for one in names])
@@ -144,7 +143,7 @@ def by_scikit_learn(k: int, batch: int, tau0: float, kappa: float) -> Any:
 
 
 def by_gensim(k: int, batch: int, tau0: float, kappa: float) -> Any:
-    from gensim.models import LdaModel
+    from gensim.models import LdaModel  # type: ignore[import-untyped]
 
     def learn(X: Any, passes: int, seed: int) -> tuple[float, Model, int]:
         corpus, names = to_corpus(X)

@@ -49,7 +49,7 @@ class NaiveHDP:
         for _ in range(5):
             gamma = self.prior() + n @ softmax(psi(gamma) + logs.T)
         responsible = softmax(psi(gamma) + logs.T)
-        candidates = np.argsort(-gamma, kind="stable")[: -(-2 * self.k // 16) * 16]
+        candidates = np.argsort(-gamma, kind="stable")[: -(-self.k // 16) * 16]
         found = responsible[:, candidates[: self.k]] + 1e-10
         return found / found.sum(axis=1, keepdims=True), candidates
 

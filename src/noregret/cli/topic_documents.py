@@ -21,6 +21,7 @@ class DocumentReader:
     """Turns rows of a source into documents."""
 
     def __init__(self, columns: Sequence[str], vocabulary: Sequence[str] | None) -> None:
+        self.columns = columns
         self.prefixes = tuple(f"{column}=" for column in columns)
         self.vocabulary = vocabulary
 

@@ -45,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         learner = make_model(args)
         source, reader = open_documents(args, given)
+    if reader.columns:
+        given["text"] = list(reader.columns)  # so that a resumed run reads the same columns
     fingerprint = fingerprint_source(source, args.data, args.seed)
     checkpoints = Checkpoints(learner, source, path, every=args.every, fingerprint=fingerprint, options=given)
     command = TopicsCommand(args, learner, checkpoints, screen, reader)
@@ -105,6 +107,9 @@ class TopicsCommand:
             self.show(batch.progress)
         if not self.documents:
             raise BadValue(f"{self.source.name}: no document is left to be learned")
+        if not self.words:
+            raise BadValue(f"{self.source.name}: no word was learned; name the columns of text with --text, or lower "
+                           "--least-documents")  # fmt: skip
 
     def play(self, batch: Batch) -> None:
         before = self.learner.words_scored

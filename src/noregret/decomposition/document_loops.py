@@ -4,6 +4,7 @@ The loops are over contiguous arrays without sums across them, so that they are 
 are added at a time. Arrays are padded with zeros to multiples of four.
 """
 
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,10 +110,14 @@ def gather(words: Any, powers: Floats, memory: Memory) -> None:
         row, own = powers[words[w]], memory.by_word[w]
         for k in range(K):
             own[k] = row[k]
-            memory.by_topic[k, w] = row[k]
     for w in range(W, padded):
         for k in range(K):
-            memory.by_word[w, k] = memory.by_topic[k, w] = 0.0
+            memory.by_word[w, k] = 0.0
+    for w in range(0, padded, LANES):
+        rows = memory.by_word[w : w + LANES]
+        for k in range(K):
+            column = memory.by_topic[k, w : w + LANES]
+            column[0], column[1], column[2], column[3] = rows[0, k], rows[1, k], rows[2, k], rows[3, k]
 
 
 def find_gamma(counts: Floats, alpha: Floats, gamma: Floats, memory: Memory, numbers: Floats) -> None:
@@ -212,11 +217,33 @@ def place_values(examples: dict[str, Any] = EXAMPLES) -> tuple[dict[str, tuple[i
     return places, slot
 
 
+_large = threading.local()  # large arrays of this thread, which are used again: new memory costs more than filling it
+
+
+def scratch(name: str, shape: tuple[int, int]) -> Floats:
+    """Room of this shape, not cleared, until the same name is asked for again."""
+    size = shape[0] * shape[1]
+    known: Floats | None = getattr(_large, name, None)
+    if known is None or known.size < size:
+        known = np.empty(size + size // 4)
+        setattr(_large, name, known)
+    return known[:size].reshape(shape)
+
+
 def allocate(documents: Documents, words: int, topics: int) -> Memory:
     """Room for so many words, and for the longest document."""
     longest, width = pad(int(np.diff(documents.offsets).max(initial=0))), pad(topics)
-    shapes = ((words, width), width, (longest, width), (width, longest), longest, longest, width, width)
-    return Memory(*(np.zeros(shape) for shape in shapes))
+    powers = scratch("powers", (words, width))
+    powers[:, topics:] = 0.0
+    shapes: list[Any] = [width, (longest, width), (width, longest), longest, longest, width, width]
+    return Memory(powers, *(np.zeros(shape) for shape in shapes))
+
+
+def allocate_results(documents: int, words: int, topics: int, scoring: bool) -> Results:
+    """Room for what is found; statistics are valid until the next call."""
+    statistics = scratch("statistics", (0 if scoring else words, topics))
+    statistics[:] = 0.0
+    return Results(np.zeros((documents, topics)), statistics, np.zeros(documents))
 
 
 def pad(size: int) -> int:

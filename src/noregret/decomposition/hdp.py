@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from noregret.decomposition.document_loops import Results
+from noregret.decomposition.document_loops import allocate_results
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.parameters import batch_param
@@ -164,9 +164,9 @@ class HDP(TopicModel[HDPState]):
         documents, words = find_words(rows, state.features)
         topics, sticks = state.topics, Sticks(state.log_shares(), np.zeros(self.t))
         read = read_topics(state, words)
-        out = Results(np.zeros((rows.rows, self.t)), np.zeros((words.size, self.t)), np.zeros(rows.rows))
+        out = allocate_results(rows.rows, words.size, self.t, scoring=False)
         uniform = self.start == "uniform"
-        candidates = self.t if uniform else min(self.t, -(-2 * self.k // LANES) * LANES)
+        candidates = self.t if uniform else min(self.t, -(-self.k // LANES) * LANES)
         numbers = [self.given["tolerance"], self.iterations, 0.0, self.k, candidates, self.given["alpha"], 0.0,
                    0.0 if uniform else SWEEPS]  # fmt: skip
         run_sticks(documents, read, out, np.array(numbers), sticks, self.row_config.native)

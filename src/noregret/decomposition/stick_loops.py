@@ -39,6 +39,7 @@ FLOOR = 1e-10  # of a slot for a word at the start
 SLOTS, CANDIDATES, ALPHA = 3, 4, 5  # the numbers that this loop reads beside those of `document_loops`
 SWEEPING = 6  # from here on: tolerance and number of the iterations that come first
 SWEEPS = SWEEPING + ITERATIONS
+ROUNDING = 1e-17  # a smaller share of a slot changes nothing but rounding errors
 WITHOUT_STICKS = 3  # iterations, where slots start uniform
 
 read_documents = read_topics = read_results = read_numbers = read_parts = unbound
@@ -120,15 +121,22 @@ def start_document(counts: Floats, alpha: Floats, gamma: Floats, numbers: Floats
     for k in range(K):
         room.second[k] = 0.0
     for w in range(W):
-        total = 0.0
-        for k in range(K):
-            t = room.candidates[k]
-            room.slots[k, w] = 1.0
-            if numbers[SWEEPS] > 0.0:
-                room.slots[k, w] = memory.theta[t] * memory.by_topic[t, w] / memory.norms[w] + FLOOR
-            total += room.slots[k, w]
-        for k in range(K):
-            room.slots[k, w] /= total
+        room.tops[w] = 0.0
+    for k in range(K):
+        t, slot = room.candidates[k], room.slots[k]
+        if numbers[SWEEPS] > 0.0:
+            share, powers = memory.theta[t], memory.by_topic[t]
+            for w in range(W):
+                slot[w] = share * powers[w] / memory.norms[w] + FLOOR
+        else:
+            for w in range(W):
+                slot[w] = 1.0
+        for w in range(W):
+            room.tops[w] += slot[w]
+    for k in range(K):
+        slot = room.slots[k]
+        for w in range(W):
+            slot[w] /= room.tops[w]
 
 
 def take_largest(masses: Floats) -> int:
@@ -203,7 +211,7 @@ def assign_slots(counts: Floats, K: int, C: int, sticks: float, room: Room) -> f
             slot[w] = sticks * room.second[k]
         for c in range(C):
             share, row = own[c], room.across[c]
-            if share > 1e-17:  # less is below rounding
+            if share > ROUNDING:
                 for w in range(W):
                     slot[w] += share * row[w]
         for w in range(W):
@@ -255,20 +263,26 @@ def break_stick(K: int, alpha: float, sticks: float, room: Room) -> float:
 def add_statistics(words: Any, counts: Floats, statistics: Floats, numbers: Floats, parts: Parts) -> None:
     """Expected words of every topic, and slots that have it."""
     room, sticks = parts.room, parts.sticks
-    K, C = int(numbers[SLOTS]), int(numbers[CANDIDATES])
+    W, K, C = words.size, int(numbers[SLOTS]), int(numbers[CANDIDATES])
     for k in range(K):
         for c in range(C):
             sticks.counts[room.candidates[c]] += room.assigned[k, c]
-    for w in range(words.size):
-        row = statistics[words[w]]
-        for c in range(C):
-            room.fits[c] = 0.0
+        slot = room.slots[k]
+        for w in range(W):
+            slot[w] *= counts[w]
+    for c in range(C):
+        t, used, expected = room.candidates[c], False, room.across[c]  # E log beta is not needed any more
+        for w in range(W):
+            expected[w] = 0.0
         for k in range(K):
-            n, own = counts[w] * room.slots[k, w], room.assigned[k]
-            for c in range(C):
-                room.fits[c] += n * own[c]
-        for c in range(C):
-            row[room.candidates[c]] += room.fits[c]
+            share, slot = room.assigned[k, c], room.slots[k]
+            if share > ROUNDING:
+                used = True
+                for w in range(W):
+                    expected[w] += share * slot[w]
+        if used:
+            for w in range(W):
+                statistics[words[w], t] += expected[w]
 
 
 def make_examples() -> dict[str, Any]:

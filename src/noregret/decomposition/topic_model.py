@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.inputs import RowLike
 from noregret.decomposition.base import Scored, State, UnsupervisedLearner
-from noregret.decomposition.document_loops import SCORING, Documents, Results, Topics, run_inference
+from noregret.decomposition.document_loops import SCORING, Documents, Results, Topics, allocate_results, run_inference
 from noregret.decomposition.documents import count_words, is_document, name_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_words import TopicWords
@@ -180,10 +180,8 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     def infer(self, state: AnyTopics, rows: MatrixRows, scoring: bool) -> tuple[Results, NDArray[np.int64]]:
         """Gamma of every document, with the statistics of the words named beside them, or the losses."""
         documents, words = find_words(rows, state.features)
-        alpha = state.prior()
         read = read_topics(state, words)
-        statistics = np.zeros((0 if scoring else words.size, alpha.size))
-        out = Results(np.zeros((rows.rows, alpha.size)), statistics, np.zeros(rows.rows if scoring else 0))
+        out = allocate_results(rows.rows, words.size, read.alpha.size, scoring)
         numbers = np.array([self.tolerance, self.iterations, 0.0])
         numbers[SCORING] = float(scoring)
         run_inference(documents, read, out, numbers, self.row_config.native)
