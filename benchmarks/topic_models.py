@@ -213,7 +213,7 @@ def main() -> None:
     told = parser.parse_args()
     logging.disable(logging.WARNING)
     print(", ".join(f"{package} {installed(package)}" for package in ("noregret", "gensim", "scikit-learn", "numpy")))
-    rates = {"kappa": 0.7, "tau": 16.0, "eta": 0.05}
+    rates = {"alpha": 5.0, "kappa": 0.7, "tau": 16.0, "eta": 0.05}
     contests: dict[str, Any] = {
         "lda": {"noregret lda": by_noregret("lda", {"k": 20, "batch": 64, "tau0": 64.0}),
                 "scikit-learn": by_scikit_learn(20, 64, 64.0, 0.7), "gensim LdaModel": by_gensim(20, 64, 64.0, 0.7)},

@@ -102,7 +102,7 @@ def test_documents_of_three_topics_use_about_three() -> None:
     for number in range(240):
         first = 10 * (number % 3)
         rows[number, first : first + 10] = rng.multinomial(40, np.full(10, 0.1))
-    learner = nr.make("hdp", t=12, k=4, batch=20, documents=240, tau=1.0, native=True)
+    learner = nr.make("hdp", t=12, k=4, batch=20, documents=240, tau=1.0, alpha=1.0, native=True)
     for _ in range(3):
         learner.learn(sparse.csr_matrix(rows))
     model: Any = learner

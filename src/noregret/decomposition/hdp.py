@@ -115,8 +115,8 @@ class HDPState:
     params={
         "t": truncation_param(),
         "k": slots_param(),
-        "alpha": weight_param("the concentration of topics in a document"),
-        "gamma": weight_param("the concentration of topics in the corpus: larger uses more of them"),
+        "alpha": weight_param(5.0, "the concentration of topics in a document"),
+        "gamma": weight_param(1.0, "the concentration of topics in the corpus: larger uses more of them"),
         "eta": words_param(),
         "tau": stick_delay_param(),
         "kappa": stick_decay_param(),

@@ -72,9 +72,9 @@ def slots_param() -> Param:
                  untuned="more topics cost more")  # fmt: skip
 
 
-def weight_param(about: str) -> Param:
+def weight_param(default: float, about: str) -> Param:
     """The concentration of a Dirichlet process."""
-    return Param(1.0, above=0.0, at_most=1e6, search=(0.1, 10.0, "log"), about=about)
+    return Param(default, above=0.0, at_most=1e6, search=(0.1, 10.0, "log"), about=about)
 
 
 def words_param() -> Param:
