@@ -34,7 +34,7 @@ def expected_to_fail(estimator: Any) -> dict[str, str]:
     """The equivalences of weights and repetitions, for estimators that support weights."""
     weighs = has_fit_parameter(estimator, "sample_weight")
     found = dict.fromkeys(EQUIVALENCES, WEIGHED_IS_NOT_REPEATED) if weighs else {}
-    if "sgd_bottou_averaged" in str(estimator):
+    if "BottouASGD" in str(estimator):
         found["check_class_weight_classifiers"] = "the first steps, of weight 1000, stay in the average of few rounds"
     return found
 
@@ -51,6 +51,8 @@ def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
 )
 def test_learns_as_well_as_the_checks_ask_when_it_may_see_the_rows_often(estimator: Any) -> None:
     name = type(estimator).__name__
+    if name.startswith("NORMA"):
+        estimator.set_params(schedule="inv_sqrt")  # constant steps, its default, follow drift and do not settle
     if is_regressor(estimator):
         estimator_checks.check_regressors_train(name, estimator)
     else:

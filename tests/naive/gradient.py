@@ -149,7 +149,7 @@ class OGD(FirstOrder):
     def rate(self, t: int, but: int = 0) -> float:
         if self.eta0 == 0.0:
             size = self.row_size(but)
-            return min(self.fallen(self.schedule, 32.0 / size, t, self.steps), 1.0 / size)
+            return min(self.fallen(self.schedule, 32.0 / size, t, self.steps), 2.0 / size)
         return self.fallen(self.schedule, self.eta0, t, self.steps)
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:

@@ -23,6 +23,7 @@ NAMES = (
     "parsing",
     "softmax",
     "pronouncing",
+    "decompositions",
     "depths",
     "forgetting",
 )

@@ -104,7 +104,10 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"portfolio_{name}": (
             f"noregret.experts.portfolio.{name}",
-            tuple(f"tests/experts/portfolio/test_{file}.py" for file in ("hindsight", "portfolio_learner", "theorems")),
+            tuple(
+                f"tests/experts/portfolio/test_{file}.py"
+                for file in ("hindsight", "portfolio_learner", "theorems", "universal")
+            ),
             (),
         )
         for name in ("days", "simplex", "constant", "eg_portfolio", "ons", "pamr", "olmar", "universal")
@@ -120,6 +123,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         )
         for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
     },
+    "elimination": (
+        "noregret.concepts.elimination",
+        ("tests/concepts/test_concept_learners.py", "tests/concepts/test_worst_cases.py"),
+        (),
+    ),
     "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
     **{
         name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
@@ -139,6 +147,32 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
+    **{
+        name: (f"noregret.decomposition.{name}", tuple(f"tests/decomposition/test_{file}.py" for file in files), ())
+        for name, files in {
+            "factors": ("svd", "pca"),
+            "factor_changes": ("svd",),
+            "row_factors": ("svd",),
+            "missing_entries": ("svd",),
+            "density": ("pca",),
+        }.items()
+    },
+    **{
+        f"games_{name}": (
+            f"noregret.games.{name}",
+            (f"tests/games/test_{file}.py", "tests/games/test_player_files.py"),
+            (),
+        )
+        for name, file in {
+            "moves": "rock_paper_scissors",
+            "move_predictors": "rock_paper_scissors",
+            "matrix_game": "matrix_games",
+            "swap_regret": "matrix_games",
+            "path_weights": "paths",
+            "path_hedge": "paths",
+            "path_leader": "paths",
+        }.items()
+    },
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 

@@ -72,11 +72,14 @@ def only_the_entry(symbol: str) -> Iterator[None]:
 
 
 def run_numba(function: Function, symbol: str, kinds: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """Compile an entry; or, where entries are not saved as object files, take it from the compiler's own cache."""
+    """Compile an entry; or, where entries are not saved as object files, take it from the compiler's own cache.
+
+    Statements that do the same to neighbours, such as partial sums, become operations on vectors: with the same bits.
+    """
     folder = cache_folder()
     cached = not objects.supported() and is_writable(folder)
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    previous = numba.config.CACHE_DIR, numba.config.SLP_VECTORIZE
+    numba.config.CACHE_DIR, numba.config.SLP_VECTORIZE = str(folder), 1
     try:
         with only_the_entry(symbol):
             compiler = numba.njit(types.int64(*kinds), cache=cached, **options)
@@ -88,7 +91,7 @@ def run_numba(function: Function, symbol: str, kinds: tuple[Any, ...], options: 
                 log.warning("the cached %s cannot be read (%s); compiled anew", symbol, type(error).__name__)
                 return compiler(function)
     finally:
-        numba.config.CACHE_DIR = previous
+        numba.config.CACHE_DIR, numba.config.SLP_VECTORIZE = previous
 
 
 def compile_entry(function: Function, symbol: str, bindings: Mapping[str, Any]) -> MachineCode:

@@ -5,6 +5,7 @@ Arrays are stored as (class, feature) without spare room, so a file depends neit
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from noregret.errors import BadValue
 from noregret.features.fitted import FittedTransform
 from noregret.features.hashing import HashedNames
 from noregret.features.kernel_maps import KernelMap
-from noregret.learner.config import resolve
+from noregret.learner.config import Config, resolve
 from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.kernel_options import KERNEL_TAKES
 from noregret.learner.kernel_options import NAMES as KERNEL_NAMES
@@ -60,6 +61,7 @@ def dump_header(model: Model) -> Header:
         "task": model.task.name,
         "algebra": model.algebra,
         "parameters": parameters,
+        "defaults": defaults_in_force(config),
         "labels": model.labels.order,
         "names": model.names.mode,
         "features": 0 if space is None else space.features,
@@ -70,6 +72,12 @@ def dump_header(model: Model) -> Header:
         "random": {"seed": config.seed},
         **dump_name(config),
     }
+
+
+def defaults_in_force(config: Config) -> dict[str, float | str]:
+    """The numbers and options that nobody gave, by which a file means the same where defaults have changed."""
+    found: dict[str, float | str] = {**config.numbers, **dict(config.choices)}
+    return {name: value for name, value in found.items() if name not in config.given}
 
 
 def dump_arrays(model: Model) -> Arrays:
@@ -132,6 +140,16 @@ def with_gamma(parameters: dict[str, Any]) -> dict[str, Any]:
     return {**parameters, "gamma": 1.0} if takes and not given else parameters
 
 
+def changed_defaults(config: Config, saved: Any) -> dict[str, Any]:
+    """The defaults of a file that are others today; those of a file that does not tell are the earlier ones."""
+    if saved is None:
+        saved = {name: param.earlier for name, param in config.card.numbers.items() if param.earlier is not None}
+    if not isinstance(saved, dict) or not set(saved) <= set(config.card.params):
+        raise BadValue(f"{CORRUPT}: inconsistent header")
+    today = {**config.numbers, **dict(config.choices)}
+    return {name: value for name, value in saved.items() if name not in config.given and value != today.get(name)}
+
+
 def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     """The model that a header and arrays describe; nothing of them is used before it is checked."""
     card = find_card(header["rule"])
@@ -151,7 +169,9 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
         option = parameters.get(name)
         if choice.own is not None and isinstance(option, str) and option not in choice.among:
             parameters[name] = find_card.find_option(card, name, option)
-    model = Model.new(restore_name(resolve(card, parameters), header.get("named"), find_card))
+    config = restore_name(resolve(card, parameters), header.get("named"), find_card)
+    changed = changed_defaults(config, header.get("defaults"))
+    model = Model.new(replace(resolve(card, {**parameters, **changed}), named=config.named) if changed else config)
     for label in header["labels"]:
         model.labels.code[label]
     if model.labels.order != header["labels"]:

@@ -32,7 +32,8 @@ STEPS = ("add", "put", "take_snapshot")  # verbs that move weights by steps, whe
 TOGETHER = ("norm", "keep", "contract", "apportion", "shorten", "clip_peaks")  # verbs that look at all weights at once
 DECAYING = frozenset({"add", "dot", "sqnorm", "sqsource"})  # verbs of rules whose weights may decay
 SEVERAL_SCORES = ("multiclass", "multilabel", "ranking", "structured", "convex")  # examples there have no side
-ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given
+# Verbs that write only the cells of the row and class they are given.
+ROW_ONLY = ("add", "sharpen", "move_and_sharpen", "multiply", "put")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
