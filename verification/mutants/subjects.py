@@ -145,6 +145,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         }.items()
     },
     "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
+    "gamma_functions": ("noregret.algebra.gamma_functions", ("tests/decomposition/test_lda.py",), ()),
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
     **{
@@ -155,6 +156,10 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "row_factors": ("svd",),
             "missing_entries": ("svd",),
             "density": ("pca",),
+            "document_loops": ("lda",),
+            "topic_words": ("lda",),
+            "stick_loops": ("hdp",),
+            "word_filter": ("word_filter",),
         }.items()
     },
     **{
