@@ -24,11 +24,21 @@ import rare_and_common_words
 import rock_paper_scissors
 import sparsity_against_error
 import splitting_a_budget
+import svd_error
 import winnow_against_perceptron
 from tests.support.cover import only_in_test_all
 
 SCRIPTS = Path(figures.__file__).parent
 PAGE = Path(__file__).parent.parent / "docs" / "pictures.md"
+
+
+SVD_ROWS = svd_error.measure(ranks=(2, 8, 16), rows=400)
+
+
+def test_one_pass_of_the_online_svd_is_near_the_best_rank() -> None:
+    for row in SVD_ROWS:
+        assert row.least_possible <= row.at_the_end <= 1.1 * row.least_possible
+        assert row.at_the_end < row.before_learning
 
 
 def test_a_kernel_learns_what_no_line_separates() -> None:
@@ -213,6 +223,7 @@ SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
     "confusion": (lambda axes: confusion.draw(axes, CONFUSED), 2),
     "kernels": (kernels.draw, 3),
     "ofs_against_kbest": (lambda axes: ofs_against_kbest.draw(axes, KBEST_ROWS), 1),
+    "svd_error": (lambda axes: svd_error.draw(axes, SVD_ROWS), 1),
 }
 
 

@@ -135,7 +135,7 @@ def test_a_scale_that_becomes_too_small_is_folded_into_the_weights() -> None:
     topics, other = (make().start_state(5).topics for _ in range(2))
     expected = other.parameters()
     for _ in range(2000):
-        topics.step(0.3, np.array([1]), np.full((1, 3), 7.0))
+        topics.step(0.3, np.array([1]), 1.0, np.full((1, 3), 7.0))
         expected *= 0.7
         expected += 0.3 * other.eta
         expected[1] += 0.3 * 7.0

@@ -49,7 +49,7 @@ class NaiveHDP:
         for _ in range(5):
             gamma = self.prior() + n @ softmax(psi(gamma) + logs.T)
         responsible = softmax(psi(gamma) + logs.T)
-        candidates = np.argsort(-gamma, kind="stable")[: 2 * self.k]
+        candidates = np.argsort(-gamma, kind="stable")[: -(-self.k // 16) * 16]
         found = responsible[:, candidates[: self.k]] + 1e-10
         return found / found.sum(axis=1, keepdims=True), candidates
 
@@ -86,7 +86,7 @@ class NaiveHDP:
                 statistics[np.ix_(candidates, words)] += assigned.T @ (phi.T * counts[words])
         self.seen += len(batch)
         rate = min((self.p["tau"] + 1 + self.steps) ** -self.p["kappa"], 0.9999)
-        copies = (self.p["documents"] or self.seen) / len(batch)
+        copies = (self.p["documents"] or max(10_000, self.seen)) / len(batch)
         self.lam = (1 - rate) * self.lam + rate * copies * statistics
         self.slots = (1 - rate) * self.slots + rate * copies * slots
         order = np.argsort(-self.lam.sum(axis=1), kind="stable")

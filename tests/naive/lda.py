@@ -41,7 +41,7 @@ class NaiveLDA:
         for counts in batch:
             _, phi = self.infer(counts, **options)
             statistics += (counts[:, None] * phi).T
-        size = self.documents or self.seen
+        size = self.documents or max(10_000, self.seen)
         rate = (self.tau0 + self.steps) ** -self.kappa
         self.lam = (1 - rate) * self.lam + rate * (self.eta + size / len(batch) * statistics)
 

@@ -316,7 +316,7 @@ BALANCED = Section(
     """Printed: negative if the sum is <= theta, positive if it is >= theta. Both hold at equality. In the library a
 sum of exactly theta predicts positive.""",
     """
-balanced = make("winnow_balanced", alpha=2.0, theta=1.0)
+balanced = make("winnow_balanced", alpha=2.0, theta=1.0, start=2.0)
 said = balanced.play(np.array([[1.0], [1.0]]), [1, -1])  # w+ - w- is 2 - 1
 """,
     (

@@ -253,7 +253,7 @@ numbers, are repeated until an epoch makes no update. The number of mistakes dep
     """
 every = np.array([[a, b, c, d, 1.0] for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)])
 target = (every[:, 0] == 1.0) | (every[:, 1] == 0.0)
-balanced = make("winnow_balanced", alpha=2.0)
+balanced = make("winnow_balanced", alpha=2.0, start=2.0)
 history = nr.epochs(balanced, every, np.where(target, 1, -1), shuffle=False)
 """,
     (

@@ -103,11 +103,10 @@ class Elimination(ConceptLearner):
         )  # fmt: skip
         self.cut = np.zeros(1, np.uint8)
         self.kept: NDArray[np.int32] | None = None
-        self.kept_mark, self.kept_count = (
-            1,
-            0,
-        )  # a feature is kept if it has the mark, so that dropping most costs nothing
+        self.kept_mark = 1  # of the features that are kept: to drop all others costs nothing
+        self.kept_count = 0
         self.changed: list[tuple[NDArray[np.int64], NDArray[np.int64], int]] = []  # by the call under way, for its undo
+        self.make_room()
 
     @property
     def params(self) -> dict[str, Any]:
@@ -146,10 +145,7 @@ class Elimination(ConceptLearner):
         return [names[at] for at in positive.tolist()], [names[at] for at in negated.tolist()]
 
     def find_uncut(self) -> NDArray[np.int64]:
-        known = np.zeros(self.features, np.uint8)
-        size = min(self.cut.size, known.size)
-        known[:size] = self.cut[:size]
-        return np.flatnonzero(known == 0)
+        return np.flatnonzero(self.cut[: self.features] == 0)
 
     def find_kept(self) -> NDArray[np.int64]:
         return np.arange(self.features) if self.kept is None else np.flatnonzero(self.kept == self.kept_mark)
@@ -220,7 +216,7 @@ class Elimination(ConceptLearner):
             grown = np.zeros(max(size, 2 * self.cut.size), np.uint8)
             grown[: self.cut.size] = self.cut
             self.cut = grown
-        if self.uses_kept and self.kept is None and self.reader.universe is not None and not self.rounds:
+        if self.uses_kept and self.kept is None and self.reader.universe is not None:
             self.kept, self.kept_count = np.ones(self.reader.universe, np.int32), self.reader.universe
 
     def play_values(self, rows: BooleanRows, truth: Flags) -> Played:
@@ -252,11 +248,10 @@ class Elimination(ConceptLearner):
         hit = np.zeros(stop - start, bool)  # a disjunction with a true literal, a conjunction with a false one
         if self.uses_cut:
             hit |= count_marked(self.cut[np.minimum(active, self.cut.size - 1)] == 0, ends) > 0
-        if self.uses_kept and self.kept is None:
+        if self.kept is not None:
+            hit |= count_marked(self.find_marked(active), ends) < self.kept_count
+        elif self.uses_kept:
             hit[:] = True
-        elif self.uses_kept and self.kept is not None:
-            marks = self.find_marked(active)
-            hit |= count_marked(marks, ends) < self.kept_count
         return np.asarray(hit != self.conjunction)
 
     def find_marked(self, active: NDArray[np.int64]) -> Flags:
@@ -269,20 +264,18 @@ class Elimination(ConceptLearner):
 
     def eliminate(self, active: NDArray[np.int64]) -> None:
         """Drop the literals that an example rules out: true ones of a disjunction, false ones of a conjunction."""
-        gone, marked, mark = active[:0], active[:0], self.kept_mark
-        if self.uses_cut:
-            gone = active[self.cut[active] == 0]
-        if self.uses_kept and self.kept is not None:
-            marked = active[self.find_marked(active)]
+        mark = self.kept_mark
+        gone = active[self.cut[active] == 0] if self.uses_cut else active[:0]
+        marked = active[:0] if self.kept is None else active[self.find_marked(active)]
         self.changed.append((gone, marked, mark))
         self.cut[gone] = 1
-        if self.uses_kept and self.kept is None:
+        if self.kept is not None:
+            self.kept[marked] = mark + 1
+            self.kept_mark, self.kept_count = mark + 1, marked.size
+        elif self.uses_kept:
             kept = np.zeros(self.reader.size, np.int32)
             kept[active] = mark
             self.kept, self.kept_count = kept, active.size
-        elif self.kept is not None:
-            self.kept[marked] = mark + 1
-            self.kept_mark, self.kept_count = mark + 1, marked.size
 
     def evaluate_rows(self, rows: BooleanRows) -> NDArray[np.float64]:
         return np.where(self.find_values(rows, 0, rows.rows), 1.0, -1.0)
@@ -297,7 +290,7 @@ class Elimination(ConceptLearner):
         new.make_room()
         gone = np.flatnonzero(theirs.cut[: theirs.features])
         new.cut[numbers[gone]] = 1
-        if new.uses_kept and theirs.kept is not None:
+        if theirs.kept is not None:
             left = numbers[theirs.find_kept()]
             if new.kept is None:
                 kept = np.zeros(new.reader.size, np.int32)
@@ -321,10 +314,8 @@ class Elimination(ConceptLearner):
             self._change.settle()
             arrays = {}
             if self.uses_cut:
-                cut = np.zeros(self.features, np.uint8)
-                cut[: min(self.cut.size, self.features)] = self.cut[: self.features]
-                arrays["cut"] = np.packbits(cut)
-            if self.uses_kept and self.kept is not None:
+                arrays["cut"] = np.packbits(self.cut[: self.features])
+            if self.kept is not None:
                 kept = np.zeros(self.features, np.uint8)
                 kept[self.find_kept()] = 1
                 arrays["kept"] = np.packbits(kept)
@@ -341,7 +332,7 @@ class Elimination(ConceptLearner):
         new.restore_rounds(header)
         cut = read_bits(arrays, "cut", new.features) if new.uses_cut else np.zeros(0, np.uint8)
         kept = read_bits(arrays, "kept", new.features) if new.uses_kept and "kept" in arrays else None
-        if new.uses_kept and kept is None and (new.updates or (new.reader.universe is not None and new.rounds)):
+        if new.uses_kept and kept is None and (new.updates or new.reader.universe is not None):
             raise corrupt("the literals that are left are missing")
         new.make_room()
         new.cut[: cut.size] = cut

@@ -4,6 +4,7 @@ The loops are over contiguous arrays without sums across them, so that they are 
 are added at a time. Arrays are padded with zeros to multiples of four.
 """
 
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,10 +35,11 @@ class Documents(NamedTuple):
 class Topics(NamedTuple):
     """What the loop reads of topics; a column for each, padded."""
 
-    weights: Floats  # by word: lambda, the Dirichlet parameters of beta
+    weights: Floats  # by word of the vocabulary: lambda = eta + scale * weights, the Dirichlet parameters of beta
+    numbers: Floats  # eta and scale
+    words: NDArray[np.int64]  # the rows of the words of these documents
     totals: Floats  # the sum of lambda over all words
     alpha: Floats
-    unseen: Floats  # the lambda of a word that has not been seen
 
 
 class Results(NamedTuple):
@@ -68,7 +70,7 @@ def entry(table: Table) -> int:
 
 def infer(documents: Documents, topics: Topics, out: Results, memory: Memory, numbers: Floats) -> None:
     """Find gamma, the Dirichlet parameters of the topics of each document; add its statistics, or compute its loss."""
-    find_powers(topics.weights, topics.totals, memory)
+    find_powers(topics, memory)
     for d in range(documents.offsets.size - 1):
         first, last = documents.offsets[d], documents.offsets[d + 1]
         words, counts, gamma = documents.words[first:last], documents.counts[first:last], out.gamma[d]
@@ -83,14 +85,21 @@ def infer(documents: Documents, topics: Topics, out: Results, memory: Memory, nu
             out.statistics[w, k] *= memory.powers[w, k]
 
 
-def find_powers(weights: Floats, totals: Floats, memory: Memory) -> None:
+def find_powers(topics: Topics, memory: Memory) -> None:
     """exp(E log beta) = exp(psi(lambda) - psi(total)) for all words."""
-    powers, largest = memory.powers, memory.largest
+    powers, largest, totals, eta, scale = (
+        memory.powers,
+        memory.largest,
+        topics.totals,
+        topics.numbers[0],
+        topics.numbers[1],
+    )
     for k in range(totals.size):
         largest[k] = 1.0 / exp_digamma(totals[k]) if totals[k] > 0.0 else 0.0
-    for w in range(weights.shape[0]):
+    for w in range(topics.words.size):
+        row, out = topics.weights[topics.words[w]], powers[w]
         for k in range(totals.size):
-            powers[w, k] = exp_digamma(weights[w, k]) * largest[k]
+            out[k] = exp_digamma(eta + scale * row[k]) * largest[k]
 
 
 def gather(words: Any, powers: Floats, memory: Memory) -> None:
@@ -101,10 +110,14 @@ def gather(words: Any, powers: Floats, memory: Memory) -> None:
         row, own = powers[words[w]], memory.by_word[w]
         for k in range(K):
             own[k] = row[k]
-            memory.by_topic[k, w] = row[k]
     for w in range(W, padded):
         for k in range(K):
-            memory.by_word[w, k] = memory.by_topic[k, w] = 0.0
+            memory.by_word[w, k] = 0.0
+    for w in range(0, padded, LANES):
+        rows = memory.by_word[w : w + LANES]
+        for k in range(K):
+            column = memory.by_topic[k, w : w + LANES]
+            column[0], column[1], column[2], column[3] = rows[0, k], rows[1, k], rows[2, k], rows[3, k]
 
 
 def find_gamma(counts: Floats, alpha: Floats, gamma: Floats, memory: Memory, numbers: Floats) -> None:
@@ -163,7 +176,7 @@ def add_statistics(words: Any, statistics: Floats, memory: Memory) -> None:
 
 def find_loss(words: Any, counts: Floats, unknown: Floats, topics: Topics, gamma: Floats, memory: Memory) -> float:
     """Minus a lower bound on the log-probability of a document, given the mean of every topic."""
-    K, theta, sums = topics.alpha.size, memory.theta, memory.sums
+    K, theta, sums, eta, scale = topics.alpha.size, memory.theta, memory.sums, topics.numbers[0], topics.numbers[1]
     total = prior = 0.0
     for k in range(K):
         total += gamma[k]
@@ -174,23 +187,21 @@ def find_loss(words: Any, counts: Floats, unknown: Floats, topics: Topics, gamma
     for k in range(K):
         alpha = topics.alpha[k]
         bound += (alpha - gamma[k]) * (digamma(gamma[k]) - digamma(total)) + log_gamma(gamma[k]) - log_gamma(alpha)
-        mass = (
-            topics.totals[k] + topics.unseen[0] * unknown[0]
-        )  # of all words that are known, and those of this document
+        mass = topics.totals[k] + eta * unknown[0]  # of all words that are known, and those of this document
         sums[k] = theta[k] / (mean * mass) if mass > 0.0 else 0.0
         if unknown[1] > 0.0:
-            new += gamma[k] / total * np.log(topics.unseen[0] / mass)
+            new += gamma[k] / total * np.log(eta / mass)
     for w in range(words.size):
-        row, probability = topics.weights[words[w]], 0.0
+        row, probability = topics.weights[topics.words[words[w]]], 0.0
         for k in range(K):
-            probability += sums[k] * row[k]
+            probability += sums[k] * (eta + scale * row[k])
         bound += counts[w] * np.log(probability)
     return float(max(-(bound + unknown[1] * new), 0.0))
 
 
 EXAMPLES: dict[str, Any] = {
     "documents": Documents(np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1), np.zeros((1, 1))),
-    "topics": Topics(np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.zeros(1)),
+    "topics": Topics(np.zeros((1, 1)), np.zeros(2), np.zeros(1, np.int64), np.zeros(1), np.zeros(1)),
     "results": Results(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1)),
     "memory": Memory(*(np.zeros((1,) * dimensions) for dimensions in (2, 1, 2, 2, 1, 1, 1, 1))),
     "numbers": np.zeros(3),
@@ -206,11 +217,33 @@ def place_values(examples: dict[str, Any] = EXAMPLES) -> tuple[dict[str, tuple[i
     return places, slot
 
 
+_large = threading.local()  # large arrays of this thread, which are used again: new memory costs more than filling it
+
+
+def scratch(name: str, shape: tuple[int, int]) -> Floats:
+    """Room of this shape, not cleared, until the same name is asked for again."""
+    size = shape[0] * shape[1]
+    known: Floats | None = getattr(_large, name, None)
+    if known is None or known.size < size:
+        known = np.empty(size + size // 4)
+        setattr(_large, name, known)
+    return known[:size].reshape(shape)
+
+
 def allocate(documents: Documents, words: int, topics: int) -> Memory:
     """Room for so many words, and for the longest document."""
     longest, width = pad(int(np.diff(documents.offsets).max(initial=0))), pad(topics)
-    shapes = ((words, width), width, (longest, width), (width, longest), longest, longest, width, width)
-    return Memory(*(np.zeros(shape) for shape in shapes))
+    powers = scratch("powers", (words, width))
+    powers[:, topics:] = 0.0
+    shapes: list[Any] = [width, (longest, width), (width, longest), longest, longest, width, width]
+    return Memory(powers, *(np.zeros(shape) for shape in shapes))
+
+
+def allocate_results(documents: int, words: int, topics: int, scoring: bool) -> Results:
+    """Room for what is found; statistics are valid until the next call."""
+    statistics = scratch("statistics", (0 if scoring else words, topics))
+    statistics[:] = 0.0
+    return Results(np.zeros((documents, topics)), statistics, np.zeros(documents))
 
 
 def pad(size: int) -> int:
@@ -220,7 +253,7 @@ def pad(size: int) -> int:
 
 def run_inference(documents: Documents, topics: Topics, out: Results, numbers: Floats, native: bool) -> None:
     """Run `infer`, compiled or as plain Python."""
-    memory = allocate(documents, *topics.weights.shape)
+    memory = allocate(documents, topics.words.size, topics.alpha.size)
     if not native:
         infer(documents, topics, out, memory, numbers)
         return

@@ -2,8 +2,10 @@
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
+from noregret.data.blocks import Rows
 from noregret.errors import BadValue, shown
 
 WORD = re.compile(r"\w\w+")
@@ -29,3 +31,13 @@ def count_words(row: Any, number: int) -> dict[Any, int]:
     raise BadValue(
         f"row {number}: a document is a text, a list of words or a dict of counts, not {shown(row)}", row=number
     )
+
+
+def name_words(rows: Rows) -> list[dict[str, float]]:
+    """Rows with names as dicts."""
+    block, names = rows.block, rows.names or ()
+    words, counts, ends = block.idx.tolist(), block.val.tolist(), block.indptr.tolist()
+    return [
+        {names[word]: count for word, count in zip(words[first:last], counts[first:last], strict=True)}
+        for first, last in pairwise(ends)
+    ]

@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from noregret.decomposition.document_loops import Results, Topics
+from noregret.decomposition.document_loops import allocate_results
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.stick_loops import Sticks, run_sticks
 from noregret.decomposition.topic_file import dump_topics, restore_topics
-from noregret.decomposition.topic_model import Topic, TopicModel, find_words
+from noregret.decomposition.topic_model import Topic, TopicModel, find_words, read_topics
 from noregret.decomposition.topic_parameters import (
+    FILTER,
     TOPIC_OPTIONS,
     documents_param,
     iterations_param,
@@ -40,6 +41,7 @@ WORDS = 100.0  # of a document, for the size of the weights at the start
 SWEEPS = 5.0  # iterations that find the candidates of a document
 USED = 0.99  # used topics are those that have this share of all words
 LARGEST_RATE = 0.9999
+LANES = 16  # candidates are a multiple of it, which compiled loops are fast for
 LEAST_PRIOR = 1e-12  # of a topic in a document, relative to all
 
 
@@ -123,6 +125,7 @@ class HDPState:
         "documents": documents_param(),
         "tolerance": tolerance_param(1e-4, "inference in a document ends when its bound grows by a smaller share"),
         "iterations": iterations_param(),
+        **FILTER,
     },
     options=TOPIC_OPTIONS,
     merge=Merge("none", "topics of two learners have no common order"),
@@ -145,13 +148,13 @@ class HDP(TopicModel[HDPState]):
 
     @property
     def params(self) -> dict[str, Any]:
-        return {"t": self.t, "k": self.k, **self.given, "start": self.start, "batch": self.batch}
+        return {"t": self.t, "k": self.k, **self.given, "start": self.start, "batch": self.batch, **self.filter_params}
 
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     def start_state(self, features: int) -> HDPState:
         topics = TopicWords.empty(self.t, self.given["eta"], self.row_config.seed)
-        size = self.given["documents"] or self.batch
+        size = self.corpus_size(self.given["documents"], 0)
         topics.shape, topics.mean = 1.0, size * WORDS / (self.t * max(features, 1))
         topics.grow(features)
         return HDPState(topics, np.zeros(self.t), (self.given["alpha"], self.given["gamma"]))
@@ -160,19 +163,19 @@ class HDP(TopicModel[HDPState]):
         """A step towards the topics that the mini-batch alone would give, were the corpus made of copies of it."""
         documents, words = find_words(rows, state.features)
         topics, sticks = state.topics, Sticks(state.log_shares(), np.zeros(self.t))
-        read = Topics(topics.parameters(words), topics.totals, state.prior(), np.array([topics.eta]))
-        out = Results(np.zeros((rows.rows, self.t)), np.zeros((words.size, self.t)), np.zeros(rows.rows))
+        read = read_topics(state, words)
+        out = allocate_results(rows.rows, words.size, self.t, scoring=False)
         uniform = self.start == "uniform"
-        candidates = self.t if uniform else min(self.t, 2 * self.k)
+        candidates = self.t if uniform else min(self.t, -(-self.k // LANES) * LANES)
         numbers = [self.given["tolerance"], self.iterations, 0.0, self.k, candidates, self.given["alpha"], 0.0,
                    0.0 if uniform else SWEEPS]  # fmt: skip
         run_sticks(documents, read, out, np.array(numbers), sticks, self.row_config.native)
         state.documents += rows.rows
-        copies = (self.given["documents"] or state.documents) / rows.rows
+        copies = self.corpus_size(self.given["documents"], state.documents) / rows.rows
         rate = min((self.given["tau"] + 1.0 + state.steps) ** -self.given["kappa"], LARGEST_RATE)
         if state.steps and rows.rows < self.batch:  # not full yet: it counts for its share
             rate *= rows.rows / self.batch
-        topics.step(rate, words, copies * out.statistics)
+        topics.step(rate, words, copies, out.statistics, self.row_config.native)
         state.counts = (1.0 - rate) * state.counts + rate * copies * sticks.counts
         state.steps += 1
 

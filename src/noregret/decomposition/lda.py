@@ -11,6 +11,7 @@ from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.topic_file import dump_topics, restore_topics
 from noregret.decomposition.topic_model import TopicModel
 from noregret.decomposition.topic_parameters import (
+    FILTER,
     LEAST_ETA,
     TOPIC_OPTIONS,
     decay_param,
@@ -75,6 +76,7 @@ class LDAState:
         "documents": documents_param(),
         "tolerance": tolerance_param(1e-3, "inference in a document ends when the mean change of gamma is smaller"),
         "iterations": iterations_param(),
+        **FILTER,
     },
     options=TOPIC_OPTIONS,
     merge=Merge("none", "topics of two learners have no common order"),
@@ -99,7 +101,7 @@ class LDA(TopicModel[LDAState]):
     @property
     def params(self) -> dict[str, Any]:
         return {"k": self.k, **self.given, "batch": self.batch, "tolerance": self.tolerance,
-                "iterations": self.iterations}  # fmt: skip
+                "iterations": self.iterations, **self.filter_params}  # fmt: skip
 
     # ---- rounds --------------------------------------------------------------------------------------------------
 
@@ -113,11 +115,11 @@ class LDA(TopicModel[LDAState]):
         found, words = self.infer(state, rows, scoring=False)
         state.steps += 1
         state.documents += rows.rows
-        size = self.given["documents"] or state.documents
+        size = self.corpus_size(self.given["documents"], state.documents)
         rate = (self.given["tau0"] + state.steps) ** -self.given["kappa"]
         if state.steps > 1 and rows.rows < self.batch:  # not full yet: it counts for its share
             rate *= rows.rows / self.batch
-        state.topics.step(rate, words, (size / rows.rows) * found.statistics)
+        state.topics.step(rate, words, size / rows.rows, found.statistics, self.row_config.native)
 
     # ---- model files ---------------------------------------------------------------------------------------------
 

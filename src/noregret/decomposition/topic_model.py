@@ -4,24 +4,30 @@ A document is a dict of words and counts, a list of words, a text, or a row of a
 words has the shares of the prior and teaches nothing.
 """
 
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import SparseBlock
+from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.inputs import RowLike
 from noregret.decomposition.base import Scored, State, UnsupervisedLearner
-from noregret.decomposition.document_loops import SCORING, Documents, Results, Topics, run_inference
-from noregret.decomposition.documents import count_words, is_document
+from noregret.decomposition.document_loops import SCORING, Documents, Results, Topics, allocate_results, run_inference
+from noregret.decomposition.documents import count_words, is_document, name_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_words import TopicWords
+from noregret.decomposition.word_filter import WordFilter
 from noregret.errors import BadValue
+from noregret.learner.change import Undo
+from noregret.learner.model_file import Arrays, FindCard, Header
 
 Floats = NDArray[np.float64]
 
 
+UNKNOWN = 10_000  # documents of a corpus whose size is not known, until more were seen
 SHOWN = 10  # words of a topic in a table
+FILTER_PARAMS = ("stop_words", "least_documents", "most_share")
 
 
 class Topic(NamedTuple):
@@ -51,6 +57,20 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     tolerance: float
     iterations: int
+
+    def __init__(self, batch: float, **options: Any) -> None:
+        self.filter_params = {name: options.pop(name) for name in FILTER_PARAMS}
+        stop_words, least, most = self.filter_params.values()
+        super().__init__(batch, **options)
+        if least != int(least):
+            raise BadValue(f"{self.card.name}: least_documents must be a whole number, not {least!r}")
+        self.filter = WordFilter(stop_words, int(least), most)
+        self._journal: list[Any] = []  # what a call has counted, to be undone if it fails
+        self.words_scored = 0.0  # of all documents whose loss was computed; it is not saved
+
+    def corpus_size(self, given: float, seen: int) -> float:
+        """Documents of the corpus: as given; otherwise 10,000, or as many as were seen if these are more."""
+        return given or float(max(UNKNOWN, seen))
 
     # ---- results -------------------------------------------------------------------------------------------------
 
@@ -91,8 +111,39 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     # ---- documents -----------------------------------------------------------------------------------------------
 
     def read_rows(self, X: Any, learn: bool) -> Any:
-        """Texts and lists of words as dicts of counts; anything else as it is."""
-        return [count_words(row, number) for number, row in enumerate(X)] if is_document(X) else X
+        """Texts and lists of words as dicts of counts, without words that are left out; matrices as they are."""
+        X = [count_words(row, number) for number, row in enumerate(X)] if is_document(X) else X
+        if not self.filter.active:
+            return X
+        documents = name_words(X) if isinstance(X, Rows) and X.names is not None else X
+        if not isinstance(documents, (list, tuple)) or not all(isinstance(one, Mapping) for one in documents):
+            return X
+        found = []
+        for words in documents:
+            if learn:
+                self.filter.see(words, self._journal)
+            found.append(self.filter.apply(words))
+        return found
+
+    def _own_state(self) -> Undo:
+        own = super()._own_state()
+        self._journal, forget = self.filter.savepoint()
+
+        def undo() -> None:
+            own()
+            forget()
+
+        return undo
+
+    def dump(self) -> tuple[Header, Arrays]:
+        header, arrays = super().dump()
+        return header, {**arrays, **self.filter.dump()}
+
+    @classmethod
+    def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
+        new = super().restore(header, arrays, find_card)
+        new.filter.restore(arrays)
+        return new
 
     def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> Any:
         """Learn one document."""
@@ -129,10 +180,8 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     def infer(self, state: AnyTopics, rows: MatrixRows, scoring: bool) -> tuple[Results, NDArray[np.int64]]:
         """Gamma of every document, with the statistics of the words named beside them, or the losses."""
         documents, words = find_words(rows, state.features)
-        topics, alpha = state.topics, state.prior()
-        read = Topics(topics.parameters(words), topics.totals, alpha, np.array([topics.eta]))
-        statistics = np.zeros((0 if scoring else words.size, alpha.size))
-        out = Results(np.zeros((rows.rows, alpha.size)), statistics, np.zeros(rows.rows if scoring else 0))
+        read = read_topics(state, words)
+        out = allocate_results(rows.rows, words.size, read.alpha.size, scoring)
         numbers = np.array([self.tolerance, self.iterations, 0.0])
         numbers[SCORING] = float(scoring)
         run_inference(documents, read, out, numbers, self.row_config.native)
@@ -144,7 +193,15 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     def _score(self, state: AnyTopics | None, rows: MatrixRows, start: int) -> Scored:
         """Scores of documents; words that no topic knows yet count in the loss, as words of a vocabulary with them."""
-        return self.score_rows(self.start_state(0) if state is None else state, rows)
+        scored = self.score_rows(self.start_state(0) if state is None else state, rows)
+        self.words_scored += float(rows.sparse.val.sum())
+        return scored
+
+
+def read_topics(state: TopicState, words: NDArray[np.int64]) -> Topics:
+    """What inference reads of topics for documents with these words."""
+    topics = state.topics
+    return Topics(topics.weights, np.array([topics.eta, topics.scale]), words, topics.totals, state.prior())
 
 
 def find_words(rows: MatrixRows, known: int) -> tuple[Documents, NDArray[np.int64]]:

@@ -1,11 +1,23 @@
 """Parameters that topic models have, declared in one way."""
 
 from noregret.decomposition.row_encoder import ROW_OPTIONS
+from noregret.decomposition.word_filter import STOP_WORDS
 from noregret.rules.parameters import Choice, Param
 
 LEAST_ETA = 0.002  # below it, exp(E log beta) of a word that was never seen is too small for a float
 NOT_OF_COUNTS = ("scale", "bits")  # they make other numbers of counts: hashing adds some up with a negative sign
 TOPIC_OPTIONS = tuple(name for name in ROW_OPTIONS if name not in NOT_OF_COUNTS)
+
+
+FILTER: dict[str, Param | Choice] = {
+    "stop_words": Choice("none", STOP_WORDS, "words to leave out, of documents that are not matrices",
+                         search=("none",)),
+    "least_documents": Param(1.0, at_least=1.0, at_most=1e9, about="a word is learned from so many documents on that "
+                             "have it", untuned="it drops rare words"),
+    "most_share": Param(1.0, above=0.0, at_most=1.0, about="a word in more than this share of the documents so far is "
+                        "left out", untuned="it drops frequent words"),
+}  # fmt: skip
+"""Which words of named documents are learned."""
 
 
 def topics_param() -> Param:
@@ -21,7 +33,7 @@ def prior_param(about: str, default: float = 0.0) -> Param:
 
 def delay_param() -> Param:
     """How slow the first steps are."""
-    return Param(1024.0, at_least=0.0, search=(1.0, 1024.0, "log"),
+    return Param(64.0, at_least=0.0, search=(1.0, 1024.0, "log"),
                  about="delay of the rate (tau0 + t)^-kappa of mini-batch t: larger slows down early ones")  # fmt: skip
 
 
@@ -34,7 +46,7 @@ def decay_param() -> Param:
 def documents_param() -> Param:
     """The size of the corpus."""
     return Param(0.0, at_least=0.0, at_most=1e12, untuned="it is a fact of the corpus",
-                 about="documents of the whole corpus; 0: as many as were seen so far")  # fmt: skip
+                 about="documents of the whole corpus; 0: 10,000, or as many as were seen so far")  # fmt: skip
 
 
 def tolerance_param(default: float, about: str) -> Param:
@@ -50,13 +62,13 @@ def iterations_param() -> Param:
 
 def truncation_param() -> Param:
     """The most topics of a corpus."""
-    return Param(300.0, at_least=2.0, at_most=1 << 14, about="the most topics; how many are used follows the documents",
+    return Param(150.0, at_least=2.0, at_most=1 << 14, about="the most topics; how many are used follows the documents",
                  untuned="more topics cost more")  # fmt: skip
 
 
 def slots_param() -> Param:
     """The most topics of a document."""
-    return Param(20.0, at_least=2.0, at_most=1 << 10, about="the most topics in one document",
+    return Param(15.0, at_least=2.0, at_most=1 << 10, about="the most topics in one document",
                  untuned="more topics cost more")  # fmt: skip
 
 
@@ -67,18 +79,18 @@ def weight_param(about: str) -> Param:
 
 def words_param() -> Param:
     """The prior of words in a topic."""
-    return Param(0.01, at_least=LEAST_ETA, search=(0.01, 1.0, "log"), about="the prior of words in a topic")
+    return Param(0.05, at_least=LEAST_ETA, search=(0.01, 1.0, "log"), about="the prior of words in a topic")
 
 
 def stick_delay_param() -> Param:
     """How slow the first steps are."""
-    return Param(1.0, at_least=0.0, search=(1.0, 64.0, "log"),
+    return Param(16.0, at_least=0.0, search=(1.0, 64.0, "log"),
                  about="delay of the rate (tau + 1 + t)^-kappa of mini-batch t, which counts from 0")  # fmt: skip
 
 
 def stick_decay_param() -> Param:
     """How fast steps become smaller."""
-    return Param(0.5, at_least=0.0, at_most=1.0, search=(0.5, 1.0, "linear"),
+    return Param(0.7, at_least=0.0, at_most=1.0, search=(0.51, 1.0, "linear"),
                  about="how fast the rate falls: above 0.5 it converges")  # fmt: skip
 
 

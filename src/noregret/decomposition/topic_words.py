@@ -5,14 +5,46 @@ written. The sum of `weights` over all words is kept for every topic.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.decomposition.document_loops import place_values
+from noregret.jit.compiled import compile_function, unbound
+
 Floats = NDArray[np.float64]
 SMALLEST = 1e-100  # a scale below this is multiplied into the weights
 COLUMNS = 64  # words whose weights are drawn together, so that the draws do not depend on how words come
+
+
+read_weights = read_words = read_statistics = read_factor = read_added = unbound
+
+
+def entry(table: NDArray[np.int64]) -> int:
+    weights, words, statistics = read_weights(table), read_words(table), read_statistics(table)
+    add_rows(weights, words, statistics, read_factor(table), read_added(table))
+    return 0
+
+
+def add_rows(weights: Floats, words: NDArray[np.int64], statistics: Floats, factor: Floats, added: Floats) -> None:
+    """Add the statistics of words, times a factor, to their weights; `added` gets the sum over all words."""
+    for w in range(words.size):
+        row, own = weights[words[w]], statistics[w]
+        for k in range(added.size):
+            new = factor[0] * own[k]
+            row[k] += new
+            added[k] += new
+
+
+EXAMPLES: dict[str, Any] = {
+    "weights": np.zeros((1, 1)),
+    "words": np.zeros(1, np.int64),
+    "statistics": np.zeros((1, 1)),
+    "factor": np.zeros(1),
+    "added": np.zeros(1),
+}
+PLACES, SLOTS = place_values(EXAMPLES)
 
 
 @dataclass
@@ -75,8 +107,10 @@ class TopicWords:
         random = np.random.Generator(np.random.Philox(key=np.array([self.seed, block], np.uint64)))
         return random.gamma(self.shape, self.mean / self.shape, (COLUMNS, self.topics))
 
-    def step(self, rate: float, words: NDArray[np.int64], statistics: Floats) -> None:
-        """lambda = (1 - rate) lambda + rate (eta + statistics), where words that are not named have statistics 0."""
+    def step(
+        self, rate: float, words: NDArray[np.int64], copies: float, statistics: Floats, native: bool = False
+    ) -> None:
+        """lambda = (1 - rate) lambda + rate (eta + copies * statistics); words that are not named have statistics 0."""
         if rate < 1.0:
             self.scale *= 1.0 - rate
         else:
@@ -84,9 +118,12 @@ class TopicWords:
             self.scale, self.start = 1.0, 0.0
         if self.scale < SMALLEST:
             self.fold_scale()
-        new = (rate / self.scale) * statistics
-        self.room[words] += new
-        self.sums = self.sums + new.sum(axis=0)
+        added, factor = np.zeros(self.topics), np.array([rate * copies / self.scale])
+        if native:
+            compile_function(entry, PLACES)(np.zeros(SLOTS, np.int64), self.room, words, statistics, factor, added)
+        else:
+            add_rows(self.room, words, statistics, factor, added)
+        self.sums = self.sums + added
 
     def fold_scale(self) -> None:
         """Multiply the scale into the weights, so that neither becomes too large or too small for a float."""

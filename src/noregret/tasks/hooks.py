@@ -20,7 +20,7 @@ from noregret.algebra.internal_verbs import (
     scaled_by,
 )
 from noregret.algebra.verbs import add, dot, helper, sqnorm, unbound
-from noregret.tasks.row_cells import CELLS, cell_place, make_cells, make_numbers, read_cells, write_cells
+from noregret.tasks.row_cells import CELLS, cell_place, fill_lanes, make_cells, make_numbers, read_cells, write_cells
 
 rule = slope = weight = score = final = unbound
 
@@ -54,8 +54,7 @@ def score_by_weight(p: Any, s: Any, x: Any) -> Any:
             n = min(CELLS, count(q) - first)
             for k in range(read_cells(seen, cells, values, q, first, n)):
                 terms[k] = weight(p, cells, cell_place(seen, q, first, k)) * values[k]
-            for k in range(n, n + -n % 4):
-                terms[k] = 0.0
+            fill_lanes(terms, n, 0.0)
             for k in range(0, n, 4):
                 c += terms[k]
                 d += terms[k + 1]

@@ -12,6 +12,7 @@ import numpy as np
 from noregret.algebra.internal_verbs import place, value
 
 CELLS = 64  # how many cells of a vector are copied at a time
+LANES = 8  # numbers of the longest vectors of a processor, for which there is room after the last cell
 
 
 def make_cells(s: Any) -> Any:
@@ -40,4 +41,9 @@ def cell_place(s: Any, q: Any, first: Any, k: Any) -> Any:
 
 def make_numbers() -> Any:
     """Room for a number for each of CELLS coordinates."""
-    return np.empty(CELLS)
+    return np.empty(CELLS + LANES)
+
+
+def fill_lanes(numbers: Any, first: Any, a: float) -> None:
+    """Write a number into LANES places."""
+    numbers[first : first + LANES] = a

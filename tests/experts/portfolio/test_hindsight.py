@@ -111,6 +111,11 @@ def test_quadratics_are_minimised_on_the_simplex(seed: int) -> None:
     assert np.abs(q - minimise_by_scipy(A, c)).max() < 1e-5
 
 
+def test_what_has_no_minimum_is_refused() -> None:
+    with pytest.raises(nr.Error, match="was not found"):
+        minimise_on_simplex(np.full((2, 2), np.nan), np.ones(2), np.full(2, 0.5), native=False)
+
+
 def test_the_step_of_ons_is_the_projection_in_its_norm() -> None:
     """b is the portfolio nearest to delta A^-1 z by the norm of A, as the paper states it."""
     relatives = draw_relatives(15, 4, seed=5, spread=0.3)

@@ -120,6 +120,16 @@ def test_compiled_strategies_are_those_of_plain_python() -> None:
             assert told.losses.tolist() == expected.losses.tolist(), (name, params)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_day_is_an_update_where_another_portfolio_follows(name: str) -> None:
+    learner = make(name)
+    told = learner.play(X)
+    after = np.vstack([told.predictions[1:], list(learner.portfolio.values())])
+    assert told.updated.tolist() == (told.predictions != after).any(axis=1).tolist()
+    assert told.updated.any() == (name != "crp")
+    assert learner.updates == np.count_nonzero(told.updated)
+
+
 # ---- vectors ---------------------------------------------------------------------------------------------------------
 
 

@@ -91,6 +91,15 @@ def test_eg_is_within_its_bound(stocks: int, kind: str) -> None:
     assert regret(learner, relatives) <= bound.value
 
 
+def test_the_least_relative_is_that_of_its_day() -> None:
+    learner = make("eg_portfolio").learn([[0.5, 0.25], [2.0, 1.5], [0.1, 0.1]])
+    assert learner.state.values.n.least == 0.5
+
+
+def test_the_bound_of_eg_is_infinite_where_a_relative_is_too_small_for_a_ratio() -> None:
+    assert make("eg_portfolio").learn([[1e-300, 1e300]]).bound().value == math.inf
+
+
 def test_buy_and_hold_is_within_ln_m_of_the_best_stock() -> None:
     for seed in range(4):
         relatives = draw_relatives(50, 3, seed, spread=0.3)

@@ -4,13 +4,13 @@ import math
 from typing import Any
 
 from noregret.experts.portfolio.card import per_stock, portfolio_strategy
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.parameters import Param
 
 
 def eg_regret(p: Any, experts: float, rounds: float, least_relative: float) -> float:
     """ln m / eta + eta T / (8 r^2)"""
-    return float(math.log(experts) / p.eta + p.eta * rounds / (8.0 * least_relative**2))
+    return float(math.log(experts) / p.eta) + over(p.eta * rounds, 8.0 * least_relative**2)
 
 
 @portfolio_strategy(

@@ -147,3 +147,5 @@ def minimise_on_simplex(A: Floats, c: Floats, q: Floats, native: bool = True) ->
         run(np.zeros(size, np.int64), *values)
     else:
         minimise(*values)
+    if not np.isfinite(q).all():
+        raise Error("the minimum of a quadratic on the simplex was not found; use price relatives that differ by less")

@@ -133,7 +133,7 @@ class PortfolioState:
     def find_problem(self, days: int) -> str | None:
         """What is wrong with arrays of the right sizes, or None."""
         s = self.values
-        if s.n.t != days or days > LARGEST_COUNT or not 0.0 < s.n.least <= 1.0 or not s.n.cost < 1.0:
+        if s.n.t != days or days > LARGEST_COUNT or not s.n.least <= 1.0 or not s.n.cost < 1.0:
             return "the counters contradict each other"
         if s.b.min() < 0.0 or abs(s.b.sum() - 1.0) > SUM:
             return "b must be a portfolio"

@@ -30,18 +30,19 @@ def project(v: Any) -> None:
         v[i] /= total
 
 
-def minimise(A: Any, c: Any, q: Any, factor: Any, work: Any) -> int:
-    """Move q, a point of the simplex, to the minimum of q'A q / 2 - c.q there; returns the steps taken.
+def minimise(A: Any, c: Any, q: Any, factor: Any, work: Any) -> None:
+    """Move q, a point of the simplex, to the minimum of q'A q / 2 - c.q there.
 
     A is positive definite. An active-set method: the minimum over the faces that the coordinates above 0 span; a
     coordinate that would become negative leaves them, one whose gradient is too small joins them (Nocedal and Wright,
-    Numerical Optimization, algorithm 16.3). Room for the work: `factor` is as large as A, `work` has four rows.
+    Numerical Optimization, algorithm 16.3). Room for the work: `factor` is as large as A, `work` has four rows. Where
+    rounding lets no minimum be found, q is not a number, which callers refuse.
     """
     m = int(q.size)
     inside, y = work[0], work[1]
     for i in range(m):
         inside[i] = 1.0 if q[i] > 0.0 else 0.0
-    for step in range(20 * m + 20):
+    for _ in range(20 * m + 20):
         price = solve_face(A, c, inside, factor, work)
         share, first = 1.0, -1
         for i in range(m):
@@ -56,10 +57,10 @@ def minimise(A: Any, c: Any, q: Any, factor: Any, work: Any) -> int:
         joins = find_joining(A, c, q, inside, price)
         if joins < 0:
             normalise(q)
-            return step + 1
+            return
         inside[joins] = 1.0
-    normalise(q)
-    return 20 * m + 20
+    for i in range(m):
+        q[i] = math.nan
 
 
 def find_joining(A: Any, c: Any, q: Any, inside: Any, price: float) -> int:
