@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from noregret.adapters.self_training import transduce as transduce
     from noregret.adapters.transfer import transfer as transfer
     from noregret.adapters.transfer import warm_start as warm_start
+    from noregret.concepts.adversary import TreeAdversary as TreeAdversary
+    from noregret.concepts.adversary import force_mistakes as force_mistakes
     from noregret.concepts.boolean import Threshold as Threshold
     from noregret.concepts.boolean import all_of as all_of
     from noregret.concepts.boolean import any_of as any_of
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
     from noregret.concepts.concept_class import concept_class as concept_class
     from noregret.concepts.concept_class import k_conjunctions as k_conjunctions
     from noregret.concepts.concept_class import k_disjunctions as k_disjunctions
+    from noregret.concepts.dnf import DNF as DNF
+    from noregret.concepts.dnf import as_dnf as as_dnf
+    from noregret.concepts.teaching import Lesson as Lesson
+    from noregret.concepts.teaching import teach as teach
+    from noregret.concepts.version_space import VersionSpace as VersionSpace
+    from noregret.concepts.worst_case import mistake_bound as mistake_bound
     from noregret.data.labels import UNIVERSUM as UNIVERSUM
     from noregret.data.transcript import Transcript as Transcript
     from noregret.errors import BadValue as BadValue
@@ -39,8 +47,11 @@ if TYPE_CHECKING:
     from noregret.evaluation.mercer import MercerCheck as MercerCheck
     from noregret.evaluation.mercer import check_mercer as check_mercer
     from noregret.evaluation.play import play as play
+    from noregret.evaluation.portfolios import race_portfolios as race_portfolios
     from noregret.evaluation.race import race as race
     from noregret.evaluation.tune import tune as tune
+    from noregret.experts.portfolio.hindsight import best_constant_portfolio as best_constant_portfolio
+    from noregret.experts.portfolio.hindsight import best_stock as best_stock
     from noregret.features.transforms import Pipeline as Pipeline
     from noregret.features.transforms import Transform as Transform
     from noregret.features.transforms import clip as clip
@@ -133,7 +144,12 @@ _HOMES = {
     "learner.factory": ("full_information", "learners", "make"),
     "learner.model_file": ("load",),
     "concepts.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
+    "concepts.adversary": ("TreeAdversary", "force_mistakes"),
     "concepts.concept_class": ("concept_class", "k_conjunctions", "k_disjunctions"),
+    "concepts.dnf": ("DNF", "as_dnf"),
+    "concepts.teaching": ("Lesson", "teach"),
+    "concepts.version_space": ("VersionSpace",),
+    "concepts.worst_case": ("mistake_bound",),
     "training.online_to_batch": ("online_to_batch",),
     "adapters.delayed": ("delayed",),
     "adapters.detector_loops": ("detector",),
@@ -154,6 +170,8 @@ _HOMES = {
     "evaluation.experts": ("race_experts",),
     "evaluation.learning_curve": ("learning_curve",),
     "evaluation.play": ("play",),
+    "evaluation.portfolios": ("race_portfolios",),
+    "experts.portfolio.hindsight": ("best_constant_portfolio", "best_stock"),
     "evaluation.race": ("race",),
     "evaluation.tune": ("tune",),
     "state.fields": (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import noregret as nr
-from noregret.cli.options import OPPONENTS
+from noregret.cli.family_options import OPPONENTS
 from tests.support.command_line import noregret, refused, succeeded
 
 

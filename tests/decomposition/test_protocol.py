@@ -18,6 +18,7 @@ ROWS = [{name: value for at, (name, value) in enumerate(by_name(row).items()) if
         in enumerate(X)]  # fmt: skip
 NONE = [None] * 30
 LABELS = [number % 3 for number in range(30)]
+TWO = [number % 2 for number in range(30)]
 BAD_ROW, BAD_DICT = np.full(6, np.nan), {"f1": float("inf")}
 
 
@@ -30,6 +31,21 @@ CASES = {
     "svd of dicts in mini-batches": Case(make("svd", rank=3, batch=4), ROWS, LABELS, BAD_DICT),
     "svd with rows": Case(make("svd", rank=4, batch=2, keep_rows="yes", scale=True), X, NONE, BAD_ROW),
     "svd of hashed names": Case(make("svd", rank=2, batch=5, bits=3), ROWS, NONE, BAD_DICT),
+    "pca_incremental": Case(make("pca_incremental", rank=3, batch=4), X, NONE, BAD_ROW),
+    "pca_incremental of dicts": Case(make("pca_incremental", rank=2, batch=1), ROWS, NONE, BAD_DICT),
+    "oja": Case(make("oja", rank=3), X, LABELS, BAD_ROW),
+    "oja of dicts": Case(make("oja", rank=4, batch=3, seed=3), ROWS, NONE, BAD_DICT),
+    "pca": Case(make("pca", rank=2), X, NONE, BAD_ROW),
+    "pca, drawn": Case(make("pca", rank=2, choose="draw", radius=50.0, batch=2), ROWS, NONE, BAD_DICT),
+    "svd before arow": Case(lambda: make("svd", rank=3, batch=1)() | make("arow")(), X, LABELS, BAD_ROW),
+    "svd before pa1": Case(lambda: make("svd", rank=3, batch=4)() | make("pa1")(), ROWS, TWO, BAD_DICT),
+    "svd before oja": Case(lambda: make("svd", rank=4, batch=2)() | make("oja", rank=2)(), X, NONE, BAD_ROW),
+    "svd before targets": Case(
+        lambda: nr.scale() | make("svd", rank=2, batch=1)() | make("arow", task="regression")(),
+        X,
+        X[:, 0].tolist(),
+        BAD_ROW,
+    ),
     "svd of products": Case(make("svd", rank=2, batch=3, transforms=[nr.pairs()]), ROWS, NONE, BAD_DICT),
 }
 

@@ -127,6 +127,17 @@ def test_losses_chosen_against_the_chances_do_not_break_the_bound_on_swap_regret
         assert player.bound <= math.sqrt(300 * actions * math.log(actions) / 2.0) + 1e-9
 
 
+def test_the_rate_for_so_many_rounds_has_the_least_bound() -> None:
+    for actions, rounds in ((2, 50), (5, 700)):
+        player = SwapPlayer(actions, rounds=rounds, native=False)
+        assert player.weights.eta == pytest.approx(math.sqrt(8 * actions * math.log(actions) / rounds))
+        assert player.bound == 0.0
+    single = SwapPlayer(1, rounds=9, native=False).observe([0.5])
+    assert single.play() == 0
+    assert single.bound == single.swap_regret == 0.0
+    assert single.weights.eta == pytest.approx(math.sqrt(8 * math.log(2) / 9))
+
+
 def test_the_stationary_distribution_is_one_also_of_chains_that_fall_apart() -> None:
     rng = np.random.default_rng(1)
     for chain in (
@@ -178,6 +189,12 @@ def test_the_textbook_equilibrium_of_chicken_has_no_gap_and_play_that_is_none_ha
     assert max(CHICKEN.swap_gains([[0.0, 1 / 3], [1 / 3, 1 / 3]])) == pytest.approx(0.0, abs=1e-12)
     assert CHICKEN.swap_gains([[0.0, 0.0], [0.0, 1.0]]) == (1.0, 1.0)  # both would rather dare
     assert CHICKEN.swap_gains([[1.0, 0.0], [0.0, 0.0]]) == (2.0, 2.0)
+    rng = np.random.default_rng(4)
+    game, joint = MatrixGame(rng.random((2, 3)), rng.random((2, 3))), rng.dirichlet(np.ones(6)).reshape(2, 3)
+    row = sum(max((game.row[j] - game.row[i]) @ joint[i] for j in range(2)) for i in range(2))
+    column = sum(max((game.column[:, j] - game.column[:, i]) @ joint[:, i] for j in range(3)) for i in range(3))
+    assert game.swap_gains(joint) == pytest.approx((row, column))
+    assert abs(row - column) > 1e-3
     assert PENNIES.gains([1.0, 0.0], [1.0, 0.0]) == (0.0, 2.0)
 
 
@@ -207,6 +224,15 @@ def test_bad_games_strategies_and_losses_are_refused() -> None:
     assert "2 x 2, the column player 1 x 2" in refusal(lambda: MatrixGame(np.eye(2), [[1.0, 2.0]]))
     assert "must be 2 probabilities that sum to 1" in refusal(lambda: PENNIES.gap([0.5, 0.6], [1.0, 0.0]))
     assert "joint distribution must be 2 x 2" in refusal(lambda: CHICKEN.swap_gains([0.5, 0.5]))
+    for wrong_one in ([1.5, -0.5], [1.0], "x", [0.5, 0.5, 0.0], [float("nan"), 1.0], [0.5, 0.4]):
+        assert "probabilities that sum to 1" in refusal(lambda one=wrong_one: PENNIES.gap(one, [1.0, 0.0]))  # type: ignore[misc]
+    for joint in ("x", [[1.5, -0.5], [0.0, 0.0]], [[0.5, 0.0], [0.0, 0.4]]):
+        assert "probabilities that sum to 1" in refusal(lambda one=joint: CHICKEN.swap_gains(one))  # type: ignore[misc]
+    refusal(lambda: MatrixGame([[-1e200, 1.0]]))
+    with pytest.raises(ValueError, match="read-only"):
+        PENNIES.row[0, 0] = 5.0
+    assert repr(MatrixGame([[1, 2]])) == "<MatrixGame: zero-sum, 1 x 2 actions>"
+    assert repr(CHICKEN) == "<MatrixGame: general-sum, 2 x 2 actions>"
     assert "zero-sum games only" in refusal(lambda: solve_by_hedge(CHICKEN))
     assert "zero-sum games only" in refusal(CHICKEN.solve)
     assert "rounds must be a whole number of at least 1" in refusal(lambda: solve_by_hedge(PENNIES, 0))
@@ -218,5 +244,7 @@ def test_bad_games_strategies_and_losses_are_refused() -> None:
         refusal(lambda losses=losses: player.observe(losses))  # type: ignore[misc]
     assert pack(player) == before
     assert "not both" in refusal(lambda: SwapPlayer(3, rounds=5, eta=0.1))
+    for pair in ((np.zeros(2), np.zeros(2)), ("x", [[1.0]]), ([[1.0]], "x")):
+        assert "same shape" in refusal(lambda pair=pair: nr.games.swap_regret(*pair))  # type: ignore[misc]
     assert "same shape" in refusal(lambda: nr.games.swap_regret([[0.5, 0.5]], [[0.1]]))
     assert "round 1" in refusal(lambda: nr.games.swap_regret([[0.5, 0.5], [1.0, 1.0]], np.zeros((2, 2))))

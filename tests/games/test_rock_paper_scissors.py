@@ -151,8 +151,12 @@ def test_each_move_is_beaten_by_the_next() -> None:
 
 
 def test_wins_draws_and_losses_are_counted() -> None:
-    player = RockPaperScissors(deterministic=True)
-    results = play_match(player, "random", 200).results
+    player = RockPaperScissors(deterministic=True, native=False)
+    results = play_match(player, "random", 60).results
+    assert min(player.wins, player.losses) > 5
+    weights = list(player.expert_weights.values())
+    assert weights == sorted(weights, reverse=True)
+    assert weights[0] == player.weights.current().max() > weights[-1]
     assert (player.wins, player.draws, player.losses) == tuple(results.count(k) for k in (1, 0, -1))
     pairs = zip(player.moves, player.opponent_moves, strict=True)
     assert sum(compare(read_move(a), read_move(b)) for a, b in pairs) == player.net_wins

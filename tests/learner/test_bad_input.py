@@ -62,7 +62,7 @@ BAD_MAKE: list[tuple[Any, dict[str, Any], str]] = [
     ("pa1", {"algebra": "sprse"}, "did you mean 'sparse'?"),
     ("pa1", {"algebra": {}}, "algebra must be one of"),
     ("winnow", {"algebra": "kernel"}, "it names extent, multiply"),
-    ("arow", {"algebra": "kernel"}, "it names image, inner, sharpen"),
+    ("arow", {"algebra": "kernel"}, "it names image, inner, move_and_sharpen"),
     ("pa1", {"covariance": "full"}, "keeps no covariance"),
     ("arow", {"covariance": "ful"}, "covariance must be one of"),
     ("pa1", {"kernel": "rbf"}, 'needs algebra="kernel"'),

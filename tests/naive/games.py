@@ -79,3 +79,42 @@ def swap_hedge(losses: Floats, eta: float) -> Floats:
         played[t] = normalise(np.full(actions, 1.0 / actions) @ rested)
         suffered += np.outer(played[t], losses[t])
     return played
+
+
+# ---- paths -----------------------------------------------------------------------------------------------------------
+
+Cell = tuple[int, int]
+
+
+def all_paths(rows: int, columns: int, ends: list[Cell], walls: tuple[Cell, ...] = ()) -> list[tuple[Cell, ...]]:
+    """Every path from (0, 0) that goes right and down to one of the ends."""
+    found: list[tuple[Cell, ...]] = []
+    open_paths: list[tuple[Cell, ...]] = [((0, 0),)]
+    while open_paths:
+        path = open_paths.pop()
+        row, column = path[-1]
+        if (row, column) in ends:
+            found.append(path)
+        for to in ((row + 1, column), (row, column + 1)):
+            if to[0] < rows and to[1] < columns and to not in walls:
+                open_paths.append((*path, to))
+    return sorted(found)
+
+
+def way_left(costs: Floats, start: Cell, target: Cell, walls: tuple[Cell, ...] = ()) -> float:
+    """The cheapest way in four directions, by Bellman and Ford: costs fall until they rest."""
+    rows, columns = costs.shape
+    least = {(r, c): math.inf for r in range(rows) for c in range(columns)}
+    least[start] = 0.0
+    for _ in range(rows * columns):
+        for r, c in least:
+            for a, b in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
+                if (a, b) in least and (a, b) not in walls and (r, c) not in walls:
+                    least[a, b] = min(least[a, b], least[r, c] + float(costs[a, b]))
+    return least[target]
+
+
+def path_cost(path: tuple[Cell, ...], costs: Floats, destination: Cell | None = None) -> float:
+    """The cells that a path enters, and the way left from its end."""
+    entered = sum(float(costs[cell]) for cell in path[1:])
+    return entered + (0.0 if destination is None else way_left(costs, path[-1], destination))

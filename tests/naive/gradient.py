@@ -156,7 +156,7 @@ class OGD(FirstOrder):
         derivative = slope(self.loss, r)
         if derivative == 0.0:
             return None
-        self.steps += sqnorm > 0.0
+        self.steps += derivative * derivative * sqnorm > 0.0  # a gradient whose square is no float above 0 is no step
         return -self.rate(t) * r.weight * derivative
 
 

@@ -1,5 +1,6 @@
 """Errors in commonly printed formulas, each shown by a small run."""
 
+from verification.examples.errata_concepts import CONCEPTS
 from verification.examples.errata_costs import COSTS as COSTS
 from verification.examples.errata_theorems import MEAN_GRADIENT, REGRET, SHRINK
 from verification.examples.page import Row, Section
@@ -359,6 +360,7 @@ SECTIONS = (
     PROMOTIONS,
     DEMOTION,
     BALANCED,
+    *CONCEPTS,
     REDUCTION,
     REGRET,
     MEAN_GRADIENT,

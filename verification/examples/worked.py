@@ -1,6 +1,6 @@
 """Examples that textbooks and lectures work out by hand, computed by the library."""
 
-from verification.examples import worked_kernels, worked_mistakes
+from verification.examples import worked_concepts, worked_kernels, worked_mistakes
 from verification.examples.page import Row, Section
 
 HEAD = """
@@ -384,4 +384,5 @@ SECTIONS = (
     THRESHOLDS,
     *worked_kernels.SECTIONS,
     *worked_mistakes.SECTIONS,
+    *worked_concepts.SECTIONS,
 )

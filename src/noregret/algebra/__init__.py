@@ -76,6 +76,7 @@ from noregret.algebra.verbs import (
     inner,
     keep,
     link_dot,
+    move_and_sharpen,
     multiply,
     norm,
     partial_features,
@@ -135,6 +136,7 @@ __all__ = [
     "inner",
     "keep",
     "link_dot",
+    "move_and_sharpen",
     "multiply",
     "norm",
     "partial_features",
@@ -190,6 +192,7 @@ CENTRES = {centre.Centre, centre.Toward}
 VECTORS = {
     Plain,
     scaled.Scaled,
+    scaled.Unmeasured,
     lazy.Lazy,
     top_k.TopK,
     snapshot.Snapshot,

@@ -134,37 +134,24 @@ def read_once(idx: Any, i: Any) -> Any:
     return idx[i]
 
 
+def fetch_ahead(idx: Any, val: Any, first: Any, last: Any) -> None:
+    """Compiled code prefetches what will be read a few rows after this one."""
+
+
 @helper
 def copy_row(idx: Any, val: Any, copied: Any, width: Any) -> Any:
-    """Copy the indices of a row and return its `squares`; infinity where the copy does not increase below the width.
-
-    One loop for both: the indices are read, copied and compared while the sums wait for their last terms.
-    """
-    if idx.size > copied.size:  # more features than there are below the width
+    """Copy the indices of a row and return its `squares`; infinity where the copy does not increase below the width."""
+    size = idx.size
+    if size > copied.size:  # more features than there are below the width
         return np.inf
-    a = b = c = d = 0.0
-    n = val.size - val.size % 4
-    before = np.int64(-1)
-    wrong = False
-    for i in range(0, n, 4):
-        j0, j1, j2, j3 = idx[i], idx[i + 1], idx[i + 2], idx[i + 3]
-        copied[i] = j0
-        copied[i + 1] = j1
-        copied[i + 2] = j2
-        copied[i + 3] = j3
-        wrong = wrong | (((j0 <= before) | (j1 <= j0)) | ((j2 <= j1) | (j3 <= j2)))
-        before = np.int64(j3)
-        a += val[i] * val[i]
-        b += val[i + 1] * val[i + 1]
-        c += val[i + 2] * val[i + 2]
-        d += val[i + 3] * val[i + 3]
-    for i in range(n, val.size):
-        j0 = idx[i]
-        copied[i] = j0
-        wrong = wrong | (j0 <= before)
-        before = np.int64(j0)
-        a += val[i] * val[i]
-    return np.inf if wrong or before >= width else (a + b) + (c + d)
+    if size == 0:
+        return 0.0
+    for i in range(size):
+        copied[i] = idx[i]
+    wrong = copied[size - 1] >= width
+    for i in range(1, size):
+        wrong |= copied[i] <= copied[i - 1]
+    return np.inf if wrong else squares(val)
 
 
 @reassociate
@@ -179,6 +166,7 @@ def dense_squares(val: Any) -> Any:
 def row_sparse(X: Any, t: Any) -> Any:
     first = X.indptr[t]
     last = X.indptr[t + 1]
+    fetch_ahead(X.idx, X.val, first, last)
     idx = X.idx[first:last]
     val = X.val[first:last]
     if X.width == 0:

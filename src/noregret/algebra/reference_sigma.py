@@ -6,7 +6,7 @@ import numpy as np
 
 from noregret.algebra.arrays import Floats
 from noregret.algebra.reference import ReferenceExample, dot_nonzeros
-from noregret.algebra.verbs import image, inner, posterior_image, sharpen
+from noregret.algebra.verbs import add, image, inner, move_and_sharpen, posterior_image, sharpen
 
 
 class ReferenceSigma(NamedTuple):
@@ -63,6 +63,12 @@ def posterior_image_reference(sigma: Any, kappa: float, z: Any) -> Any:
 @inner.on(object, ReferenceImage)
 def inner_reference(z: Any, u: Any) -> Any:
     return dot_nonzeros(u.v, z.v)
+
+
+@move_and_sharpen.on(object, object, ReferenceSigma)
+def move_and_sharpen_reference(w: Any, a: float, sigma: Any, kappa: float, u: Any) -> None:
+    add(w, a, u)
+    sharpen(sigma, kappa, u)
 
 
 @sharpen.on(ReferenceSigma)

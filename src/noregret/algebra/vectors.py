@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from noregret.algebra.arrays import Floats
-from noregret.algebra.examples import LARGEST_FLOAT, Dense, DenseBlocks, Sparse, SparseRows, read_once
+from noregret.algebra.examples import LARGEST_FLOAT, Dense, DenseBlocks, Sparse, SparseRows, fetch_ahead, read_once
 from noregret.algebra.internal_verbs import (
     add_dots,
     blocks,
@@ -85,6 +85,7 @@ def row_dot_any(w: Any, rows: Any, t: Any) -> Any:
 def row_dot_sparse(w: Any, rows: Any, t: Any) -> Any:
     """`dot` of a row that is checked while it is read; a value that is not finite makes the sum so."""
     first, last = rows.indptr[t], rows.indptr[t + 1]
+    fetch_ahead(rows.idx, rows.val, first, last)
     total, _, sound = checked_dot(w, rows.idx[first:last], rows.val[first:last], rows, False)
     if not sound:
         rows.bad_row[0] = t + 1
@@ -101,6 +102,7 @@ def row_and_dot_any(w: Any, rows: Any, t: Any) -> Any:
 def row_and_dot_sparse(w: Any, rows: Any, t: Any) -> Any:
     """`row` and `dot` of a row in one loop, with the same partial sums."""
     first, last = rows.indptr[t], rows.indptr[t + 1]
+    fetch_ahead(rows.idx, rows.val, first, last)
     idx, val = rows.idx[first:last], rows.val[first:last]
     if rows.width == 0:
         total, sq, _ = checked_dot(w, idx, val, rows, False)

@@ -334,5 +334,10 @@ def sharpen(sigma: Any, kappa: float, u: Any) -> None:
 
 
 @Verb
+def move_and_sharpen(w: Any, a: float, sigma: Any, kappa: float, u: Any) -> None:
+    """w += a u, then Sigma^-1 += kappa z z', where u is the image of z"""
+
+
+@Verb
 def posterior_image(sigma: Any, kappa: float, z: Any) -> Any:
     """(Sigma^-1 + kappa z z')^-1 z, without changing Sigma"""

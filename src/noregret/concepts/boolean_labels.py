@@ -67,7 +67,7 @@ class BooleanLabels:
         else:
             raise BadValue(
                 f"row {row}: the label {label!r} does not say whether it is true or false; name the negative and the "
-                "positive label with classes=[negative, positive]", row
+                "positive label with classes=[negative, positive] (--classes)", row
             )  # fmt: skip
         if label not in seen:
             if len(seen) == 2:

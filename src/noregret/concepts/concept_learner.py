@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.concepts.boolean_labels import BooleanLabels
-from noregret.concepts.boolean_rows import BooleanReader, BooleanRows
+from noregret.concepts.boolean_rows import LARGEST_CLOSED, BooleanReader, BooleanRows
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
@@ -55,8 +55,8 @@ class ConceptLearner(BaseLearner):
 
     @property
     def classes(self) -> list[Any]:
-        """The labels: those given, or those seen so far."""
-        return list(self.labels.given or self.labels.seen)
+        """The labels, the negative one first: those given, or those seen so far."""
+        return [label for label in self.labels.sides() or () if label in self.labels.seen or self.labels.given]
 
     @property
     def features(self) -> int:
@@ -82,6 +82,10 @@ class ConceptLearner(BaseLearner):
         counts = f"{self.rounds} rounds, {self.mistakes} mistakes"
         odd = f", {self.inconsistent} inconsistent" if self.inconsistent else ""
         return f"<{self.card.name}: {self.words}; {counts}{odd}>"
+
+    @abstractmethod
+    def explains(self, X: RowsLike, y: LabelsLike) -> bool:
+        """Whether a concept of the class explains these rounds, which were all learned, with all others that were."""
 
     def warnings(self) -> list[str]:
         """What is odd about the rounds so far, for reports."""
@@ -212,7 +216,7 @@ class ConceptLearner(BaseLearner):
         if len(self.labels.seen) != len(seen):
             raise corrupt("labels must differ")
         names = None if mode != "names" else check_names(read_list(header, "names"), size)
-        if universe is not None and universe != size:
+        if universe is not None and (universe != size or size > LARGEST_CLOSED):
             raise corrupt("universe must be the number of features")
         if self.reader.given is None:
             expected = self.reader.names.as_list()

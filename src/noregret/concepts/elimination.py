@@ -10,7 +10,8 @@ from noregret.concepts.boolean import Feature, Threshold, at_least, negation
 from noregret.concepts.boolean_rows import BooleanRows
 from noregret.concepts.concept_learner import NEGATIONS, ConceptLearner, Flags, Played
 from noregret.concepts.words import join_literals, name_literal
-from noregret.data.inputs import RowLike
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike
+from noregret.data.labels import as_array
 from noregret.errors import BadValue
 from noregret.learner.encode import one_row
 from noregret.learner.header_fields import corrupt
@@ -31,7 +32,7 @@ CONTRADICTION = Choice(
     {"count": None, "refuse": None},
     "a round that contradicts the class: counted as `inconsistent`, or refused",
 )
-EXPLAINED = "x in {0,1}^n; the labels are a conjunction (disjunction) of features"
+EXPLAINED = "x in {{0,1}}^n; the labels are a {} of features{}"
 
 
 def monotone_bound(p: Any, features: float) -> float:
@@ -54,12 +55,17 @@ def literals_bound(p: Any, features: float) -> float:
     options=("classes", "features"),
     guarantees=(
         Guarantee(
-            "mistakes", "mistakes <= n", EXPLAINED, monotone_bound, options={"negations": ("no",)},
-            comparator="concept", assumes="the n features are known before the first round",
+            "mistakes", "mistakes <= n", EXPLAINED.format("conjunction", ""), monotone_bound, comparator="concept",
+            options={"concept": ("conjunction",), "negations": ("no",)},
+            assumes="the n features are known before the first round; otherwise one more mistake is possible",
         ),
         Guarantee(
-            "mistakes", "mistakes <= n + 1", f"{EXPLAINED} and negated features", literals_bound,
-            options={"negations": ("yes",)}, comparator="concept",
+            "mistakes", "mistakes <= n", EXPLAINED.format("disjunction", ""), monotone_bound, comparator="concept",
+            options={"concept": ("disjunction",), "negations": ("no",)},
+        ),
+        Guarantee(
+            "mistakes", "mistakes <= n + 1", EXPLAINED.format("conjunction (disjunction)", " and negated features"),
+            literals_bound, options={"negations": ("yes",)}, comparator="concept",
         ),
     ),
     merge=Merge("exact", "the literals that both have left: those left after the rounds of both"),
@@ -81,6 +87,7 @@ class Elimination(ConceptLearner):
     # such example. Before it all are left, and `kept` is None where their number is not known.
 
     kind: ClassVar[str] = "elimination"
+    conservative: ClassVar[bool] = True  # rounds without a mistake change nothing
 
     def __init__(
         self,
@@ -95,12 +102,11 @@ class Elimination(ConceptLearner):
             concept == "conjunction", negations == "yes", contradiction == "refuse"
         )  # fmt: skip
         self.cut = np.zeros(1, np.uint8)
-        self.kept: NDArray[np.int64] | None = None
-        self.kept_mark, self.kept_count = (
-            1,
-            0,
-        )  # a feature is kept if it has the mark, so that dropping most costs nothing
+        self.kept: NDArray[np.int32] | None = None
+        self.kept_mark = 1  # of the features that are kept: to drop all others costs nothing
+        self.kept_count = 0
         self.changed: list[tuple[NDArray[np.int64], NDArray[np.int64], int]] = []  # by the call under way, for its undo
+        self.make_room()
 
     @property
     def params(self) -> dict[str, Any]:
@@ -115,6 +121,10 @@ class Elimination(ConceptLearner):
         """The most mistakes, for the features known now; one more where their number was not known beforehand."""
         open_ended = self.conjunction and not self.negated and self.reader.universe is None
         return float(self.card.bound(self.params, features=self.features)) + open_ended
+
+    def explains(self, X: RowsLike, y: LabelsLike) -> bool:
+        """Whether the hypothesis explains rounds that were learned; where it does not, no concept of the class does."""
+        return not self.inconsistent and all(self.predict(X) == as_array(self.labels.as_list(y)))
 
     # ---- the literals that are left ----------------------------------------------------------------------------------
 
@@ -135,10 +145,7 @@ class Elimination(ConceptLearner):
         return [names[at] for at in positive.tolist()], [names[at] for at in negated.tolist()]
 
     def find_uncut(self) -> NDArray[np.int64]:
-        known = np.zeros(self.features, np.uint8)
-        size = min(self.cut.size, known.size)
-        known[:size] = self.cut[:size]
-        return np.flatnonzero(known == 0)
+        return np.flatnonzero(self.cut[: self.features] == 0)
 
     def find_kept(self) -> NDArray[np.int64]:
         return np.arange(self.features) if self.kept is None else np.flatnonzero(self.kept == self.kept_mark)
@@ -209,8 +216,8 @@ class Elimination(ConceptLearner):
             grown = np.zeros(max(size, 2 * self.cut.size), np.uint8)
             grown[: self.cut.size] = self.cut
             self.cut = grown
-        if self.uses_kept and self.kept is None and self.reader.universe is not None and not self.rounds:
-            self.kept, self.kept_count = np.ones(self.reader.universe, np.int64), self.reader.universe
+        if self.uses_kept and self.kept is None and self.reader.universe is not None:
+            self.kept, self.kept_count = np.ones(self.reader.universe, np.int32), self.reader.universe
 
     def play_values(self, rows: BooleanRows, truth: Flags) -> Played:
         self.make_room()
@@ -218,7 +225,7 @@ class Elimination(ConceptLearner):
         at, size = 0, FIRST
         while at < rows.rows:
             stop = min(at + size, rows.rows)
-            found = self.evaluate(rows, at, stop)
+            found = self.find_values(rows, at, stop)
             errs = np.flatnonzero((found != truth[at:stop]) & (truth[at:stop] == self.conjunction))
             if errs.size:  # only up to the first mistake that changes the hypothesis are the values those of the play
                 stop = at + int(errs[0]) + 1
@@ -234,18 +241,17 @@ class Elimination(ConceptLearner):
         self.count_inconsistent(contradicted)
         return Played(np.where(values, 1.0, -1.0), values, updated)
 
-    def evaluate(self, rows: BooleanRows, start: int, stop: int) -> Flags:
+    def find_values(self, rows: BooleanRows, start: int, stop: int) -> Flags:
         """The values of the hypothesis for some rows."""
         first, last = int(rows.indptr[start]), int(rows.indptr[stop])
         active, ends = rows.active[first:last], rows.indptr[start : stop + 1] - first
         hit = np.zeros(stop - start, bool)  # a disjunction with a true literal, a conjunction with a false one
         if self.uses_cut:
             hit |= count_marked(self.cut[np.minimum(active, self.cut.size - 1)] == 0, ends) > 0
-        if self.uses_kept and self.kept is None:
+        if self.kept is not None:
+            hit |= count_marked(self.find_marked(active), ends) < self.kept_count
+        elif self.uses_kept:
             hit[:] = True
-        elif self.uses_kept and self.kept is not None:
-            marks = self.find_marked(active)
-            hit |= count_marked(marks, ends) < self.kept_count
         return np.asarray(hit != self.conjunction)
 
     def find_marked(self, active: NDArray[np.int64]) -> Flags:
@@ -258,23 +264,21 @@ class Elimination(ConceptLearner):
 
     def eliminate(self, active: NDArray[np.int64]) -> None:
         """Drop the literals that an example rules out: true ones of a disjunction, false ones of a conjunction."""
-        gone, marked, mark = active[:0], active[:0], self.kept_mark
-        if self.uses_cut:
-            gone = active[self.cut[active] == 0]
-        if self.uses_kept and self.kept is not None:
-            marked = active[self.find_marked(active)]
+        mark = self.kept_mark
+        gone = active[self.cut[active] == 0] if self.uses_cut else active[:0]
+        marked = active[:0] if self.kept is None else active[self.find_marked(active)]
         self.changed.append((gone, marked, mark))
         self.cut[gone] = 1
-        if self.uses_kept and self.kept is None:
-            kept = np.zeros(self.reader.size, np.int64)
-            kept[active] = mark
-            self.kept, self.kept_count = kept, active.size
-        elif self.kept is not None:
+        if self.kept is not None:
             self.kept[marked] = mark + 1
             self.kept_mark, self.kept_count = mark + 1, marked.size
+        elif self.uses_kept:
+            kept = np.zeros(self.reader.size, np.int32)
+            kept[active] = mark
+            self.kept, self.kept_count = kept, active.size
 
     def evaluate_rows(self, rows: BooleanRows) -> NDArray[np.float64]:
-        return np.where(self.evaluate(rows, 0, rows.rows), 1.0, -1.0)
+        return np.where(self.find_values(rows, 0, rows.rows), 1.0, -1.0)
 
     # ---- merging and files -------------------------------------------------------------------------------------------
 
@@ -286,10 +290,10 @@ class Elimination(ConceptLearner):
         new.make_room()
         gone = np.flatnonzero(theirs.cut[: theirs.features])
         new.cut[numbers[gone]] = 1
-        if new.uses_kept and theirs.kept is not None:
+        if theirs.kept is not None:
             left = numbers[theirs.find_kept()]
             if new.kept is None:
-                kept = np.zeros(new.reader.size, np.int64)
+                kept = np.zeros(new.reader.size, np.int32)
                 kept[left] = new.kept_mark
                 new.kept, new.kept_count = kept, left.size
             else:
@@ -310,10 +314,8 @@ class Elimination(ConceptLearner):
             self._change.settle()
             arrays = {}
             if self.uses_cut:
-                cut = np.zeros(self.features, np.uint8)
-                cut[: min(self.cut.size, self.features)] = self.cut[: self.features]
-                arrays["cut"] = np.packbits(cut)
-            if self.uses_kept and self.kept is not None:
+                arrays["cut"] = np.packbits(self.cut[: self.features])
+            if self.kept is not None:
                 kept = np.zeros(self.features, np.uint8)
                 kept[self.find_kept()] = 1
                 arrays["kept"] = np.packbits(kept)
@@ -328,15 +330,14 @@ class Elimination(ConceptLearner):
         except (BadValue, TypeError) as error:
             raise corrupt(str(error)) from None
         new.restore_rounds(header)
-        new.make_room()
-        new.kept, new.kept_count = None, 0
-        if new.uses_cut:
-            new.cut[: new.features] = read_bits(arrays, "cut", new.features)
-        if new.uses_kept and "kept" in arrays:
-            new.kept = read_bits(arrays, "kept", new.features).astype(np.int64)
-            new.kept_count = int(new.kept.sum())
-        elif new.uses_kept and (new.updates or (new.reader.universe is not None and new.rounds)):
+        cut = read_bits(arrays, "cut", new.features) if new.uses_cut else np.zeros(0, np.uint8)
+        kept = read_bits(arrays, "kept", new.features) if new.uses_kept and "kept" in arrays else None
+        if new.uses_kept and kept is None and (new.updates or new.reader.universe is not None):
             raise corrupt("the literals that are left are missing")
+        new.make_room()
+        new.cut[: cut.size] = cut
+        if kept is not None:
+            new.kept, new.kept_count = kept.astype(np.int32), int(kept.sum())
         return new
 
 

@@ -18,6 +18,7 @@ from noregret.concepts.concept_class import (
 )
 from noregret.concepts.concept_learner import NEGATIONS, ConceptLearner, Flags, Played
 from noregret.concepts.elimination import CONCEPT
+from noregret.data.inputs import LabelsLike, RowsLike
 from noregret.errors import BadValue, Error, NotLearned, shown
 from noregret.learner.arguments import check_integer
 from noregret.learner.finder import FeatureFunction
@@ -103,6 +104,10 @@ class VersionSpaceLearner(ConceptLearner):
             )
         return self.concepts
 
+    def explains(self, X: RowsLike, y: LabelsLike) -> bool:
+        """Whether the concepts left explain all rounds that were learned."""
+        return not self.inconsistent
+
     @property
     def version_space(self) -> list[str]:
         """The concepts that are left, in words."""
@@ -127,7 +132,7 @@ class VersionSpaceLearner(ConceptLearner):
     # ---- rounds ------------------------------------------------------------------------------------------------------
 
     def play_rounds(self, X: Any, y: Any, began: float) -> Any:
-        if self.concepts is None:
+        if self.concepts is None and not (isinstance(X, (list, tuple)) and not X):
             self.begin(self.enumerate(find_columns(X, self.card.name)))
         return super().play_rounds(X, y, began)
 
@@ -135,7 +140,7 @@ class VersionSpaceLearner(ConceptLearner):
         scores, updated = np.zeros(rows.rows), np.zeros(rows.rows, bool)
         contradicted = []
         for t, seen in enumerate(self.view(rows)):
-            values = self.evaluate(seen, t)
+            values = self.find_values(seen, t)
             scores[t] = self.score(values, self.rounds + t)
             left = self.alive[values == truth[t]]
             if not left.size:
@@ -157,7 +162,7 @@ class VersionSpaceLearner(ConceptLearner):
         names = dict(enumerate(rows.names))
         return (BooleanRow({names.get(at, at): 1 for at in active.tolist()}) for active in rows)
 
-    def evaluate(self, seen: Any, row: int = 0) -> Flags:
+    def find_values(self, seen: Any, row: int = 0) -> Flags:
         """The values of the concepts that are left on a row."""
         try:
             return self.require_class().evaluate(seen, self.alive)
@@ -170,7 +175,7 @@ class VersionSpaceLearner(ConceptLearner):
 
     def evaluate_rows(self, rows: BooleanRows) -> NDArray[np.float64]:
         self.require_class()
-        found = [self.score(self.evaluate(seen, t), self.rounds) for t, seen in enumerate(self.view(rows))]
+        found = [self.score(self.find_values(seen, t), self.rounds) for t, seen in enumerate(self.view(rows))]
         return np.array(found, np.float64)
 
     # ---- merging and files -------------------------------------------------------------------------------------------

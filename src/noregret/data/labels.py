@@ -174,7 +174,7 @@ def encode_numbers(known: dict[Any, int], y: NDArray[Any]) -> NDArray[np.int64]:
     def write(label: Any, code: int) -> int:
         same = y == label
         if code:
-            np.add(codes, code * same, out=codes)
+            np.add(codes, same if code == 1 else code * same, out=codes)
         np.logical_or(encoded, same, out=encoded)
         return int(np.count_nonzero(same))
 

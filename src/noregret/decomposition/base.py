@@ -14,7 +14,7 @@ the same to the last bit however the rows are batched.
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
 from noregret.decomposition.matrix_rows import MatrixRows, empty_rows, take_rows
+from noregret.decomposition.parameters import check_whole
 from noregret.decomposition.row_encoder import RowConfig, RowEncoder
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.transforms import as_pipeline
@@ -67,15 +68,15 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     task: str = "unsupervised"
     shared = ("card", "row_config")
-    missing_values: ClassVar[bool] = False  # whether rows may have missing values (NaN)
     learns_part: ClassVar[bool] = True  # whether results include rows of a mini-batch that is not full yet
 
-    def __init__(self, batch: float = 1, **options: Any) -> None:
+    def __init__(self, batch: float = 1, missing: bool = False, **options: Any) -> None:
+        """`missing`: rows may have missing values (NaN); `options` are those of `ROW_OPTIONS` and `task`."""
         super().__init__()
-        if batch != int(batch):
-            raise BadValue(f"{self.card.name}: batch must be a whole number, not {batch!r}")
-        self.batch = int(batch)
-        self.row_config = RowConfig.of(options, self.missing_values)
+        self.missing_values = missing
+        self.batch = check_whole(self.card.name, "batch", batch)
+        self.first_batch = self.batch  # rows of the first mini-batch, from which a method may choose where it starts
+        self.row_config = RowConfig.of(options, missing)
         self.encoder = RowEncoder(self.card, self.row_config)
         self.state: AnyState | None = None
         self.pending: MatrixRows = empty_rows()  # rows of a mini-batch that is not full yet
@@ -107,6 +108,16 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> AnyState:
         """The state of a header and arrays, with at most so many features; everything is checked."""
 
+    def read_rows(self, X: Any, learn: bool) -> Any:
+        """Rows as the encoder takes them; a method whose rows are something else, such as texts, converts them here."""
+        return X
+
+    def check_rows(self, rows: MatrixRows, start: int) -> None:
+        """Raise BadValue where the values of a row, the first of which is number `start`, are not those of the method.
+
+        Called once for every row, before it is scored or learned.
+        """
+
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     def play(
@@ -134,25 +145,22 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         with self._lock:
             self._change.settle()
             own, forget = self._own_state(), self.encoder.savepoint()
-
-            def undo() -> None:
-                forget()
-                own()
-
-            return self._change.run(lambda: self._learn_block(X, y, score), undo)
+            return self._change.run(lambda: self._learn_block(X, y, score), lambda: (forget(), own()))
 
     def _learn_block(self, X: Any, y: Any, score: bool) -> tuple[list[Scored], NDArray[Any] | None]:
-        block, widths = self.encoder.encode(X, learn=True)
+        block, widths = self.encoder.encode(self.read_rows(X, learn=True), learn=True)
         truth = check_truth(y, block.rows)
         state, pending, found = self.state, self.pending, list[Scored]()
         copied, start = False, 0
         while start < block.rows:
-            stop = min(block.rows, start + self.batch - pending.rows)
+            size = self.first_batch if state is None else self.batch
+            stop = min(block.rows, start + size - pending.rows)
             rows = take_rows(block, start, stop, int(widths[stop - 1]), self.missing_values)
+            self.check_rows(rows, start)
             if score:
                 found.append(self._score(state, rows, start))
             pending = pending.add(rows)
-            if pending.rows == self.batch:
+            if pending.rows == size:
                 if state is None or not copied:
                     state, copied = self.start_state(pending.width) if state is None else state.copy(), True
                 self._learn_batch(state, pending, start)
@@ -201,23 +209,46 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             raise NotLearned(f"{self.card.name} has not learned a row yet")
         return found
 
+    def __or__(self, other: object) -> Any:
+        """`svd | learner`: a learner of the components."""
+        from noregret.decomposition.decomposed import put_behind_decomposition
+
+        return put_behind_decomposition(self, other)
+
     def score(self, X: RowsLike) -> Scored:
         """The components and losses of rows by what is known now; nothing is learned."""
         with self._lock:
             self._change.settle()
-            state = self.latest
-            block, _ = self.encoder.encode(X, learn=False)
-            parts = [
-                self._score(state, take_rows(block, start, stop, self.features, self.missing_values), start)
-                for start, stop in slices(block.rows)
-            ]
-            if not parts:
-                return self._score(state, take_rows(block, 0, 0, self.features), 0)
-            return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
+            return self._score_by(self.latest, X)
+
+    def score_settled(self, X: RowsLike) -> Scored:
+        """The same as `play` would tell of the rows: by the mini-batches that are full."""
+        with self._lock:
+            self._change.settle()
+            return self._score_by(self.start_state(0) if self.state is None else self.state, X)
+
+    def _score_by(self, state: AnyState, X: RowsLike) -> Scored:
+        block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
+        parts = []
+        for start, stop in slices(block.rows):
+            rows = take_rows(block, start, stop, self.features, self.missing_values)
+            self.check_rows(rows, start)
+            parts.append(self._score(state, rows, start))
+        if not parts:
+            return self._score(state, take_rows(block, 0, 0, self.features), 0)
+        return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, of shape (rows, components)."""
-        return self.score(X).components
+        with self._lock:
+            self._change.settle()
+            state = self.latest
+            found, signs = self._score_by(state, X).components, self.find_signs(state)
+            return found if signs is None else found * np.append(signs, np.ones(found.shape[1] - signs.size))
+
+    def find_signs(self, state: AnyState) -> Floats | None:
+        """By which signs results differ from what is scored while learning, where components keep their signs."""
+        return None
 
     def transform_one(self, x: RowLike) -> NDArray[Any]:
         """The components of one row."""
@@ -243,6 +274,27 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         none = np.zeros(losses.size, bool)
         truth = check_truth(y, losses.size)
         return Transcript(components, None, losses, none, none, truth, time.perf_counter() - began)
+
+    def flush(self) -> Self:
+        """Learn the rows of a mini-batch that is not full yet, as a mini-batch of their own."""
+        return self._alter(lambda state: None) if self.pending.rows else self
+
+    def _alter(self, change: Callable[[AnyState], None]) -> Self:
+        """Change the state after all rows so far, or leave it as it was."""
+
+        def act() -> None:
+            state = self.latest.copy()
+            with np.errstate(all="ignore"):
+                change(state)
+            if not state.is_finite():
+                raise BadValue(f"the values are too large for {self.card.name}; scale the rows first")
+            self.state, self.pending, self._latest = state, empty_rows(), None
+
+        with self._lock:
+            self._change.settle()
+            own, forget = self._own_state(), self.encoder.savepoint()
+            self._change.run(act, lambda: (forget(), own()))
+            return self
 
     @property
     def features(self) -> int:
@@ -300,7 +352,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         new.encoder.restore(header.get("rows"), arrays)
         new.restore_counts(header)
         new.pending = MatrixRows.restore(header.get("pending"), arrays, new.encoder.features, new.missing_values)
-        if new.pending.rows >= new.batch or new.pending.rows > new.rounds:
+        if new.pending.rows >= (new.first_batch if state is None else new.batch) or new.pending.rows > new.rounds:
             raise corrupt("a mini-batch is waiting that is already full")
         if (state is None) != (new.rounds == new.pending.rows):
             raise corrupt("its state does not fit the rows it has learned")

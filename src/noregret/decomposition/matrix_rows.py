@@ -22,6 +22,7 @@ from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays
 
 Floats = NDArray[np.float64]
+LARGEST = 1e150  # values whose squares are still finite
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,14 @@ def take_rows(block: Block, start: int, stop: int, width: int, missing: bool = F
         first, last = int(block.indptr[start]), int(block.indptr[stop])
         values = block.val[first:last].copy()
         part = SparseBlock(block.indptr[start : stop + 1] - first, block.idx[first:last].copy(), values, block.width)
-    if not all_finite(values) and not (missing and not np.isinf(values).any()):
-        raise BadValue(f"row {start}: a value is not finite, or changed while it was read", row=start)
+    sizes = np.abs(values)
+    largest = float(np.fmax.reduce(sizes, axis=None)) if sizes.size else 0.0  # not NaN, unless all are
+    if not missing and bool(np.isnan(sizes).any()):
+        largest = np.inf  # it was finite when the rows were checked, and has changed
+    if largest > LARGEST:
+        wrong = np.flatnonzero(~(sizes <= LARGEST).all(axis=1)) if sizes.ndim == 2 else np.zeros(1, np.int64)
+        row = start + int(wrong[0])
+        raise BadValue(f"row {row}: a value is too large: {largest:g}; scale the rows first", row=row)
     return MatrixRows(part, width, np.zeros(stop - start))
 
 
@@ -149,3 +156,10 @@ def row_dots(one: Floats, other: Floats) -> Floats:
 def row_products(rows: Floats, matrix: Floats) -> Floats:
     """Each row times a matrix, one row at a time: as `rows @ matrix`, but no row depends on those beside it."""
     return np.asarray(np.matmul(rows[:, None, :], matrix)[:, 0, :])
+
+
+def pad_columns(matrix: Floats, columns: int) -> Floats:
+    """The matrix with columns of zeros after its own, up to so many."""
+    padded = np.zeros((matrix.shape[0], columns))
+    padded[:, : matrix.shape[1]] = matrix
+    return padded

@@ -30,7 +30,7 @@ class RowFactors:
     def append(self, rotation: Floats, rows: Floats) -> None:
         """Rotate all rows, then append some."""
         self.rotations = [one @ rotation for one in self.rotations]
-        self.blocks.append(rows)
+        self.blocks.append(np.ascontiguousarray(rows))
         self.rotations.append(np.eye(rows.shape[1]))
         while len(self.blocks) > 1 and len(self.blocks[-2]) <= len(self.blocks[-1]):
             later = self.blocks.pop() @ self.rotations.pop()
@@ -40,8 +40,8 @@ class RowFactors:
     def whole(self, columns: int) -> Floats:
         """All rows, rotated."""
         parts = [block @ rotation for block, rotation in zip(self.blocks, self.rotations, strict=True)]
-        return np.concatenate(parts) if parts else np.zeros((0, columns))
+        return np.concatenate((np.zeros((0, columns)), *parts))
 
     def replace(self, rows: Floats) -> None:
         """Take other rows in place of these."""
-        self.blocks, self.rotations = [rows], [np.eye(rows.shape[1])]
+        self.blocks, self.rotations = [np.ascontiguousarray(rows)], [np.eye(rows.shape[1])]

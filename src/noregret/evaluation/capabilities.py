@@ -150,6 +150,11 @@ def features_of(learner: Learner) -> int | None:
     return None if found is None else int(found)
 
 
+def hypothesis_of(learner: Learner) -> str | None:
+    """What it predicts by, in words, where it learns a concept."""
+    return getattr(learner, "words", None) if learner.card.boolean_rows else None
+
+
 def weights_of(learner: Learner, count: int | None = None) -> dict[Any, Any] | str:
     """The weights by feature, the largest first, and by class where there are many; or why there are none.
 
@@ -208,10 +213,10 @@ def describe_collisions(learner: Learner) -> str | None:
 
 
 def task_warnings(learner: Learner, updates: int) -> list[str]:
-    """What its task finds odd about the data, after so many updates."""
+    """What its task, or the learner itself, finds odd about the data, after so many updates."""
     config, model = config_of(learner), getattr(learner, "model", None)
     if config is None or model is None:
-        return []
+        return list(learner.warnings()) if learner.card.boolean_rows and hasattr(learner, "warnings") else []
     return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
 
 

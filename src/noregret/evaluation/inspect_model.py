@@ -12,6 +12,7 @@ from noregret.evaluation.capabilities import (
     describe_preparation,
     features_of,
     given_options,
+    hypothesis_of,
     inner_learner,
     kernel_of,
     nonzeros_of,
@@ -57,6 +58,7 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
         "probabilities": describe_calibration(inner),
         "source": learner.source,
         "pool": None if (pool := report_of_pool(inner)) is None else pool.as_dict(),
+        "hypothesis": hypothesis_of(inner),
         "results": results_of(inner),
         "weights": weights if isinstance(weights, str) else {str(name): value for name, value in weights.items()},
     }
@@ -135,6 +137,8 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
     if used is not None:
         yield f"kernel      {used.text}"
     yield f"learned     {describe_history(learner)}"
+    if (words := hypothesis_of(inner)) is not None:
+        yield f"hypothesis  {words}"
     calibration = describe_calibration(inner)
     if calibration is not None:
         yield f"proba       {calibration}"

@@ -14,6 +14,12 @@ from noregret.learner.model_file import Arrays, FindCard, Header, pack, save, un
 Floats = NDArray[np.float64]
 
 
+def draw_index(weights: Floats, number: float) -> int:
+    """The index that a number in [0, 1) draws by weights that sum to about 1; never one whose weight is 0."""
+    sums = np.cumsum(weights)
+    return int(np.searchsorted(sums, number * sums[-1], side="right"))
+
+
 class Player(Locked, ABC):
     """Plays a repeated game: `play` gives the next action, `observe` learns what the round showed.
 
@@ -36,9 +42,7 @@ class Player(Locked, ABC):
 
     def draw_from(self, weights: Floats) -> int:
         """A number drawn by weights that sum to 1, for the next round."""
-        sums = np.cumsum(weights)
-        at = int(np.searchsorted(sums, self.draw_numbers(1)[0] * sums[-1], side="right"))
-        return min(at, int(np.flatnonzero(weights)[-1]))
+        return draw_index(weights, float(self.draw_numbers(1)[0]))
 
     def _own_state(self) -> Undo:
         """How to bring back the attributes: their values are replaced, never changed in place."""

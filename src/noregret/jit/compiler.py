@@ -15,6 +15,7 @@ from numba import _dynfunc
 from numba.core import codegen, cpu, types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
+from noregret.algebra.verbs import REASSOCIATED
 from noregret.errors import Error
 from noregret.jit import objects
 from noregret.jit import overloads as overloads  # registers the verbs
@@ -71,11 +72,14 @@ def only_the_entry(symbol: str) -> Iterator[None]:
 
 
 def run_numba(function: Function, symbol: str, kinds: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """Compile an entry; or, where entries are not saved as object files, take it from the compiler's own cache."""
+    """Compile an entry; or, where entries are not saved as object files, take it from the compiler's own cache.
+
+    Statements that do the same to neighbours, such as partial sums, become operations on vectors: with the same bits.
+    """
     folder = cache_folder()
     cached = not objects.supported() and is_writable(folder)
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    previous = numba.config.CACHE_DIR, numba.config.SLP_VECTORIZE
+    numba.config.CACHE_DIR, numba.config.SLP_VECTORIZE = str(folder), 1
     try:
         with only_the_entry(symbol):
             compiler = numba.njit(types.int64(*kinds), cache=cached, **options)
@@ -87,7 +91,7 @@ def run_numba(function: Function, symbol: str, kinds: tuple[Any, ...], options: 
                 log.warning("the cached %s cannot be read (%s); compiled anew", symbol, type(error).__name__)
                 return compiler(function)
     finally:
-        numba.config.CACHE_DIR = previous
+        numba.config.CACHE_DIR, numba.config.SLP_VECTORIZE = previous
 
 
 def compile_entry(function: Function, symbol: str, bindings: Mapping[str, Any]) -> MachineCode:
@@ -106,7 +110,8 @@ def specialize(function: Function, name: str, bindings: Mapping[str, Any]) -> An
     """A copy of a function with its names bound, to be inlined into an entry."""
     copy = rebind(function, name, bindings)
     copy.__module__ = entry.__module__  # looked up when a loop comes from the disk; a user's file may be gone by then
-    return numba.njit(**INNER)(copy)
+    options = {**INNER, "fastmath": overloads.ANY_ORDER} if function in REASSOCIATED else INNER
+    return numba.njit(**options)(copy)
 
 
 # ---- loops ------------------------------------------------------------------------------------------------------
@@ -168,7 +173,7 @@ def explain(plan: Plan, error: Exception) -> str:
 def compile_function(function: Function, symbol: str, places: Places, replaced: Mapping[str, Function]) -> MachineCode:
     """A function with readers of its values, the intrinsics, and all plain functions that it calls."""
     bound = {f"read_{name}": make_reader(numba.typeof(example), first) for name, (first, example) in places.items()}
-    specialized = {name: specialize(one, name, INTRINSICS) for name, one in replaced.items()}
+    specialized = {name: specialize(one, name, bind_callees(one, dict(INTRINSICS))) for name, one in replaced.items()}
     return compile_entry(function, symbol, bind_callees(function, {**INTRINSICS, **bound, **specialized}))
 
 

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from noregret.algebra.examples import read_once
+from noregret.algebra.examples import fetch_ahead, read_once
 from noregret.algebra.exponential import power_of_two
 from noregret.algebra.lanes import divide_four
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
@@ -18,6 +18,8 @@ from noregret.jit.intrinsics import set_exponent
 from noregret.tasks import hooks
 
 ANY_ORDER = {"reassoc", "contract", "nsz"}
+AHEAD = 384  # values that are prefetched before they are read: longer than it takes to fetch them
+LINE = 16  # indices in a line of the cache
 
 
 registered: set[Callable[..., Any]] = set()
@@ -39,6 +41,9 @@ def register() -> None:
     for function in REASSOCIATED:
         overload(function, jit_options={**INNER, "fastmath": ANY_ORDER}, strict=False)(always(function))
     overload(read_once, jit_options=INNER, strict=False)(lambda idx, i: lambda idx, i: load_once(idx, i))
+    overload(fetch_ahead, jit_options=INNER, strict=False)(
+        lambda idx, val, first, last: lambda idx, val, first, last: prefetch_values(idx, val, first, last)
+    )
     overload(power_of_two, jit_options=INNER, strict=False)(lambda k: lambda k: set_exponent(k))
     overload(divide_four, jit_options=INNER, strict=False)(lambda a, b: lambda a, b: divide_lanes(a, b))
     overload(hooks.weighed, jit_options=LEAN, strict=False)(choose_weighed)
@@ -88,20 +93,47 @@ def load_once(context: Any, idx: Any, i: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def divide_lanes(context: Any, a: Any, b: Any) -> Any:
-    """The quotients of two tuples of numbers, as one division of vectors."""
-    size = len(a)
+def prefetch_values(context: Any, idx: Any, val: Any, first: Any, last: Any) -> Any:
+    """Prefetch the indices and values that come AHEAD places after some, as far as there are so many.
+
+    A prefetch for data that are read once: they do not push others out of the larger caches.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        half, kind = ir.IntType(32), ir.VectorType(ir.DoubleType(), size)
-        vectors = []
-        for argument in arguments:
-            vector = ir.Constant(kind, ir.Undefined)
-            for lane in range(size):
-                vector = builder.insert_element(vector, builder.extract_value(argument, lane), half(lane))
-            vectors.append(vector)
-        quotients = builder.fdiv(*vectors)
-        lanes = [builder.extract_element(quotients, half(lane)) for lane in range(size)]
+        numbers = [
+            context.make_array(kind)(context, builder, it) for kind, it in zip((idx, val), arguments, strict=False)
+        ]
+        byte, half, word = ir.IntType(8).as_pointer(), ir.IntType(32), ir.IntType(64)
+        kind = ir.FunctionType(ir.VoidType(), [byte, half, half, half])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        begin, end = (builder.add(place, word(AHEAD)) for place in arguments[2:])
+        there = builder.icmp_signed("<=", end, builder.extract_value(numbers[1].shape, 0))
+        with builder.if_then(there), cgutils.for_range_slice(builder, begin, end, word(LINE), word) as (i, _):
+            for array, offset in ((numbers[0], 0), (numbers[1], 0), (numbers[1], LINE // 2)):
+                place = builder.gep(array.data, [builder.add(i, word(offset))])
+                builder.call(prefetch, [builder.bitcast(place, byte), half(0), half(0), half(1)])
+        return context.get_dummy_value()
+
+    return types.void(idx, val, types.int64, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def divide_lanes(context: Any, a: Any, b: Any) -> Any:
+    """The quotients of two tuples of numbers, as one division of vectors."""
+    size, width = len(a), 2
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        half, kind = ir.IntType(32), ir.VectorType(ir.DoubleType(), width)
+        lanes = []
+        for first in range(0, size, width):
+            vectors = []
+            for argument in arguments:
+                vector = ir.Constant(kind, ir.Undefined)
+                for lane in range(width):
+                    vector = builder.insert_element(vector, builder.extract_value(argument, first + lane), half(lane))
+                vectors.append(vector)
+            quotients = builder.fdiv(*vectors)
+            lanes += [builder.extract_element(quotients, half(lane)) for lane in range(width)]
         return context.make_tuple(builder, signature.return_type, lanes)
 
     return a(a, b), codegen

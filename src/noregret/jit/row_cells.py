@@ -5,19 +5,24 @@ rule that reads any other cell of its vectors does not compile with them, and is
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
-from noregret.algebra.internal_verbs import place
+from noregret.algebra.examples import Dense, DensePart
+from noregret.algebra.internal_verbs import place, value
 from noregret.algebra.verbs import at, put
 from noregret.jit.cache import INNER
+from noregret.jit.intrinsics import broadcast
+from noregret.jit.overloads import python_type
 from noregret.tasks import row_cells
-from noregret.tasks.row_cells import CELLS
+from noregret.tasks.row_cells import CELLS, LANES
 
 VECTOR = types.Array(types.float64, 1, "C")
 
@@ -31,7 +36,7 @@ class Cells(NamedTuple):
 class Coordinate(NamedTuple):
     """One of the coordinates whose cells were copied."""
 
-    k: int
+    k: Any  # unsigned: not to be tested for a negative one
 
 
 COPIES = types.NamedTuple([VECTOR], Cells)
@@ -56,9 +61,10 @@ def is_copied(s: Any) -> bool:
 
 
 def build_numbers(context: Any, builder: Any) -> Any:
-    memory = cgutils.alloca_once(builder, ir.ArrayType(ir.DoubleType(), CELLS))
+    with builder.goto_entry_block():  # not `alloca_once`, which would write zeros in every round
+        memory = builder.alloca(ir.ArrayType(ir.DoubleType(), CELLS + LANES))
     array = arrayobj.make_array(VECTOR)(context, builder)
-    size, step = context.get_constant(types.intp, CELLS), context.get_constant(types.intp, 8)
+    size, step = context.get_constant(types.intp, CELLS + LANES), context.get_constant(types.intp, 8)
     arrayobj.populate_array(
         array,
         data=builder.bitcast(memory, ir.DoubleType().as_pointer()),
@@ -98,24 +104,61 @@ def same_state(typing_context: Any, s: Any) -> Any:
     return s(s), lambda context, builder, signature, arguments: arguments[0]
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def fill_lanes(typing_context: Any, numbers: Any, first: Any, a: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(numbers)(context, builder, arguments[0])
+        kind = ir.VectorType(ir.DoubleType(), LANES)
+        place = builder.bitcast(builder.gep(array.data, [arguments[1]]), kind.as_pointer())
+        builder.store(broadcast(builder, arguments[2], kind), place).align = 8
+        return context.get_dummy_value()
+
+    return types.void(numbers, types.int64, types.float64), codegen
+
+
 # ---- copies --------------------------------------------------------------------------------------------------------
 
 
-def read_vector(vector: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
+@intrinsic  # type: ignore[untyped-decorator]
+def load_alone(typing_context: Any, vector: Any, j: Any) -> Any:
+    """One cell, never gathered with others into a vector by the optimizer: on many processors that takes longer."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(vector)(context, builder, arguments[0])
+        return builder.load_atomic(builder.gep(array.data, [arguments[1]]), "monotonic", 8)
+
+    return types.float64(vector, types.int64), codegen
+
+
+@numba.njit(**INNER)  # type: ignore[untyped-decorator]
+def read_neighbours(vector: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
     for k in range(n):
         cells[k] = vector[place(q, first + k)]
+    fill_lanes(cells, n, cells[0])
 
 
+@numba.njit(**INNER)  # type: ignore[untyped-decorator]
+def read_scattered(vector: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
+    for k in range(n):
+        cells[k] = load_alone(vector, np.int64(place(q, first + k)))
+    fill_lanes(cells, n, cells[0])
+
+
+@numba.njit(**INNER)  # type: ignore[untyped-decorator]
 def write_vector(vector: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
     for k in range(n):
         vector[place(q, first + k)] = cells[k]
 
 
+@cache
 def for_vectors(copy: Any, vectors: int) -> Callable[..., Any]:
     """A function that copies the cells of the first vectors of a state."""
     if vectors == 0:
         return lambda s, cells, q, first, n: None
-    earlier, last = numba.njit(**INNER)(for_vectors(copy, vectors - 1)), vectors - 1
+    last = vectors - 1
+    if last == 0:
+        return lambda s, cells, q, first, n: copy(s[last], cells[last].v, q, first, n)
+    earlier = numba.njit(**INNER)(for_vectors(copy, last))
 
     def copy_all(s: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
         earlier(s, cells, q, first, n)
@@ -124,14 +167,34 @@ def for_vectors(copy: Any, vectors: int) -> Callable[..., Any]:
     return copy_all
 
 
-def choose_copy(copy: Any) -> Callable[..., Any]:
-    compiled = numba.njit(**INNER)(copy)
-    return lambda s, cells, q, first, n: for_vectors(compiled, len(s.types) - 1 if is_copied(s) else 0)
+@cache
+def reader(copy: Any, vectors: int) -> Callable[..., Any]:
+    """`read_cells` for a state of so many vectors."""
+    read_vectors = numba.njit(**INNER)(for_vectors(copy, vectors))
+
+    def read(s: Any, cells: Any, values: Any, q: Any, first: Any, n: Any) -> Any:
+        read_vectors(s, cells, q, first, n)
+        for k in range(n):
+            values[k] = value(q, first + k)
+        fill_lanes(values, n, 0.0)
+        return (n + LANES - 1) // LANES * LANES
+
+    return read
+
+
+def choose_read(s: Any, cells: Any, values: Any, q: Any, first: Any, n: Any) -> Any:
+    if not is_copied(s):
+        return row_cells.read_cells
+    return reader(read_neighbours if python_type(q) in (Dense, DensePart) else read_scattered, len(s.types) - 1)
+
+
+def choose_write(s: Any, cells: Any, q: Any, first: Any, n: Any) -> Any:
+    return for_vectors(write_vector, len(s.types) - 1 if is_copied(s) else 0)
 
 
 def choose_place(s: Any, q: Any, first: Any, k: Any) -> Any:
     if is_copied(s):
-        return lambda s, q, first, k: Coordinate(k)
+        return lambda s, q, first, k: Coordinate(np.uint64(k))
     return lambda s, q, first, k: place(q, first + k)
 
 
@@ -149,11 +212,13 @@ def stand_in(choose: Callable[..., Any]) -> Callable[..., Any]:
 ON_COPIES: dict[str, Any] = {
     "make_numbers": make_numbers,
     "make_cells": make_cells,
-    "read_cells": stand_in(choose_copy(read_vector)),
-    "write_cells": stand_in(choose_copy(write_vector)),
+    "fill_lanes": fill_lanes,
+    "read_cells": stand_in(choose_read),
+    "write_cells": stand_in(choose_write),
     "cell_place": stand_in(choose_place),
 }
 IN_PLACE: dict[str, Any] = {name: numba.njit(**INNER)(getattr(row_cells, name)) for name in ON_COPIES} | {
     "make_numbers": make_numbers,
     "make_cells": same_state,
+    "fill_lanes": fill_lanes,
 }

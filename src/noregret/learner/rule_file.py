@@ -33,6 +33,7 @@ from noregret.tasks.regression import Regression
 TARGETS_SCALED = 3  # from this format on, a regression learner scales its targets unless its parameters say otherwise
 COUNTS = ("rounds", "mistakes", "updates", "features")
 CORRUPT = "corrupt model file"
+OUTSIDE = "outside"  # what a header says of weights that the learner around the model keeps
 
 
 # ---- out -------------------------------------------------------------------------------------------------------------
@@ -186,6 +187,8 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     restore_vocabulary(model, header, arrays)
     if header["counters"] is not None:
         restore_state(model, header, arrays)
+    elif header.get("weights") == OUTSIDE and header["features"]:  # only the number of weights is known here
+        model.space = model.empty_space(str(model.algebra)).with_features(header["features"])
     restore_hashes(model, arrays)
     restore_transforms(model, arrays)
     restore_recent(model, header, arrays)

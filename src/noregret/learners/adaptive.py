@@ -139,12 +139,16 @@ def ftrl_regret(p: P, norm: float, norm_1: float, distance_inf: float, coordinat
     return float(penalty + (distance_inf**2 / (2.0 * p.alpha) + p.alpha) * coordinate_gradients)
 
 
-def ftrl_weight(p: P, s: S, j: int) -> float:
-    """Soft thresholding: zero unless |z_j| exceeds l1."""
+def ftrl_quotient(p: P, s: S, j: int) -> float:
+    """The weight over -alpha. Soft thresholding: zero unless |z_j| exceeds l1."""
     z = at(s.z, j)
     beyond = math.copysign(max(abs(z) - p.l1, 0.0), z)
     curvature = p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2
-    return float(-p.alpha * beyond / curvature) if curvature > 0.0 else 0.0  # the square of a tiny gradient is zero
+    return float(beyond / curvature) if curvature > 0.0 else 0.0  # the square of a tiny gradient is zero
+
+
+def ftrl_weight(p: P, s: S, j: int) -> float:
+    return float(-p.alpha * ftrl_quotient(p, s, j))
 
 
 @coordinate_rule(
@@ -182,8 +186,8 @@ def ftrl_weight(p: P, s: S, j: int) -> float:
 def ftrl(p: P, s: S, j: int, g: float) -> None:
     """Follow the regularised leader (FTRL-Proximal): a learning rate for each weight, and an l1 penalty."""
     squares = at(s.squares, j) + g * g
-    sigma = (math.sqrt(squares) - math.sqrt(at(s.squares, j))) / p.alpha
-    put(s.z, j, at(s.z, j) + g - sigma * ftrl_weight(p, s, j))
+    growth = math.sqrt(squares) - math.sqrt(at(s.squares, j))  # alpha times the strength of the round's proximal term
+    put(s.z, j, at(s.z, j) + g + growth * ftrl_quotient(p, s, j))
     put(s.squares, j, squares)
 
 

@@ -68,7 +68,6 @@ STRONGLY_CONVEX = Guarantee(
         "mix",
     ),
     title="BottouSGD",
-    default_variant=True,
 )
 def sgd_bottou(p: P, s: S, g: G) -> None:
     """Stochastic gradient descent on the loss plus an l2 penalty, with learning rate eta0 / (1 + lam eta0 t)."""
@@ -119,7 +118,7 @@ def averaged_final(p: P, s: S, x: X) -> float:
     penalty=squared_penalty,
     guarantees=(STRONGLY_CONVEX,),
     merge=NO_MERGE,
-    title="BottouSGD",
+    title="BottouASGD",
 )
 def sgd_bottou_averaged(p: P, s: S, g: G) -> None:
     """Train as `sgd_bottou`, predict with the mean of the weights over the rounds (ASGD)."""

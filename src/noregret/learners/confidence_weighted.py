@@ -2,7 +2,7 @@
 
 import math
 
-from noregret.algebra import add, image, inner, sharpen, sqnorm
+from noregret.algebra import add, image, inner, move_and_sharpen, sqnorm
 from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
@@ -98,21 +98,21 @@ def step(margin: float, v: float, n: float, phi: float) -> float:
     return (root - (2.0 + q) * margin) / (2.0 * (n + v * square))
 
 
-def shift(s: S, z: Z, Sz: Z, alpha: float, kappa: float, enough: bool) -> bool:
+def shift(s: S, Sz: Z, alpha: float, kappa: float, enough: bool) -> bool:
     """w += alpha Sigma z and, if enough variance is left along z, Sigma^-1 += kappa z z'."""
-    add(s.w, alpha, Sz)
     if enough:
-        sharpen(s.sigma, kappa, Sz)
+        move_and_sharpen(s.w, alpha, s.sigma, kappa, Sz)
+    else:
+        add(s.w, alpha, Sz)
     return True
 
 
-def move(s: S, z: Z, Sz: Z, alpha: float, phi: float, floor: float) -> bool:
+def move(s: S, Sz: Z, v: float, alpha: float, phi: float, least: float) -> bool:
     """w += alpha Sigma z, and shrink Sigma until sqrt(u), the deviation along z that is left, agrees with alpha."""
     if 0.0 < alpha < LONGEST_STEP:
-        v = inner(z, Sz)
         a = alpha * v * phi
         root_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
-        return shift(s, z, Sz, alpha, alpha * phi / root_u, root_u * root_u > floor * sqnorm(z))
+        return shift(s, Sz, alpha, alpha * phi / root_u, root_u * root_u > least)
     return False
 
 
@@ -154,7 +154,7 @@ def cw(p: P, s: S, z: Z, margin: float) -> bool:
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
-    return move(s, z, Sz, step(margin, v, v, phi), phi, ROUNDING)
+    return move(s, Sz, v, step(margin, v, v, phi), phi, ROUNDING * sqnorm(z))
 
 
 def cw_variance_margin(p: P, variance_after: float) -> float:
@@ -194,7 +194,7 @@ def cw_variance(p: P, s: S, z: Z, margin: float) -> bool:
     if alpha >= LONGEST_STEP:
         return False
     kappa = 2.0 * alpha * phi
-    return shift(s, z, Sz, alpha, kappa, v / (1.0 + kappa * v) > ROUNDING * sqnorm(z))
+    return shift(s, Sz, alpha, kappa, v / (1.0 + kappa * v) > ROUNDING * sqnorm(z))
 
 
 def has_C(p: P) -> str | None:
@@ -240,7 +240,7 @@ def scw1(p: P, s: S, z: Z, margin: float) -> bool:
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
     longest = p.C if p.C > 0.0 else 8.0 / math.sqrt(count_row(s, sqnorm(z)))
-    return move(s, z, Sz, min(longest, step(margin, v, v, phi)), phi, p.floor)
+    return move(s, Sz, v, min(longest, step(margin, v, v, phi)), phi, p.floor * sqnorm(z))
 
 
 def scw2_bound(p: P, loss_before: float) -> float:
@@ -283,4 +283,4 @@ def scw2(p: P, s: S, z: Z, margin: float) -> bool:
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
     softness = 0.5 / p.C if p.C > 0.0 else count_row(s, sqnorm(z)) / 60.0
-    return move(s, z, Sz, step(margin, v, v + softness, phi), phi, p.floor)
+    return move(s, Sz, v, step(margin, v, v + softness, phi), phi, p.floor * sqnorm(z))

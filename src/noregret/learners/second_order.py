@@ -2,7 +2,7 @@
 
 import math
 
-from noregret.algebra import add, dot, image, inner, posterior_image, sharpen, sqnorm
+from noregret.algebra import add, dot, image, inner, move_and_sharpen, posterior_image, sharpen, sqnorm
 from noregret.algebra.verbs import unbound
 from noregret.learners.confidence_weighted import has_C
 from noregret.rules.decorators import margin_rule
@@ -69,8 +69,7 @@ def arow(p: P, s: S, z: Z, margin: float) -> bool:
     """Adaptive regularization of weights: a Gaussian over weights, whose variance shrinks along every update."""
     if margin < 1.0:
         Sz = image(s.sigma, z)
-        add(s.w, (1.0 - margin) / (inner(z, Sz) + p.r), Sz)
-        sharpen(s.sigma, 1.0 / p.r, Sz)
+        move_and_sharpen(s.w, (1.0 - margin) / (inner(z, Sz) + p.r), s.sigma, 1.0 / p.r, Sz)
         return True
     return False
 
@@ -154,8 +153,8 @@ def nherd(p: P, s: S, z: Z, margin: float) -> bool:
     if margin < 1.0:
         Sz = image(s.sigma, z)
         v = inner(z, Sz)
-        add(s.w, (1.0 - margin) / (v + 1.0 / C), Sz)
-        sharpen(s.sigma, min(C * (2.0 + C * v), LARGEST_PRECISION), Sz)
+        kappa = min(C * (2.0 + C * v), LARGEST_PRECISION)
+        move_and_sharpen(s.w, (1.0 - margin) / (v + 1.0 / C), s.sigma, kappa, Sz)
         return True
     return False
 
@@ -262,8 +261,7 @@ def iellip(p: P, s: S, z: Z, margin: float) -> bool:
         v = inner(z, Sz)
         if v > LEAST_VARIANCE:
             share = p.c * p.b ** age(s.n.t, s.n.updates)
-            add(s.w, (1.0 - margin) / v, Sz)
-            sharpen(s.sigma, share / (v * (1.0 - share)), Sz)
+            move_and_sharpen(s.w, (1.0 - margin) / v, s.sigma, share / (v * (1.0 - share)), Sz)
             s.n.sigma_scale /= 1.0 - share
             s.n.updates += 1.0
             return True

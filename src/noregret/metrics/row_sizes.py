@@ -37,6 +37,8 @@ def sum_squares(X: Any) -> float:
         values = X.data
     elif isinstance(X, (list, tuple)) and X and isinstance(X[0], Mapping):
         values = np.array([value for row in X for value in row.values() if value is not None], float)
+    elif isinstance(X, (list, tuple)) and any(isinstance(row, str) for row in X):
+        return 0.0  # texts have no values
     else:
         values = np.asarray(X, float).reshape(-1)
     return float(np.nansum(np.square(values, dtype=np.float64)))

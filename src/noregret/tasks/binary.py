@@ -116,8 +116,8 @@ class Binary(Classification):
         return segment.fresh > 0 and labels.turns(segment.known)
 
     def truth(self, labels: Labels, segment: Segment, codes: Any) -> Floats:
-        own = codes[segment.start : segment.stop]
-        return np.where(own < 0, 0.0, labels.signs(segment.known)[own])
+        signs = np.append(labels.signs(segment.known), 0.0)  # an example of neither class has the code -1: the last
+        return np.asarray(signs.take(codes[segment.start : segment.stop], mode="wrap"))
 
     def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
         return np.asarray(as_array(list(labels.sides(len(labels))))[(scores >= 0.0).astype(int)])

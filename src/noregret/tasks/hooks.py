@@ -18,10 +18,9 @@ from noregret.algebra.internal_verbs import (
     row_and_dot,
     row_dot,
     scaled_by,
-    value,
 )
 from noregret.algebra.verbs import add, dot, helper, sqnorm, unbound
-from noregret.tasks.row_cells import CELLS, cell_place, make_cells, make_numbers, read_cells, write_cells
+from noregret.tasks.row_cells import CELLS, cell_place, fill_lanes, make_cells, make_numbers, read_cells, write_cells
 
 rule = slope = weight = score = final = unbound
 
@@ -45,20 +44,23 @@ def score_by_vector(p: Any, s: Any, x: Any) -> Any:
 
 
 def score_by_weight(p: Any, s: Any, x: Any) -> Any:
-    """Two running sums change places, so that one addition need not wait for the last."""
+    """Four running sums, as in `dot`, so that one addition need not wait for the last."""
     seen = still(s)
-    cells, terms = make_cells(seen), make_numbers()
-    total = other = 0.0
+    cells, values, terms = make_cells(seen), make_numbers(), make_numbers()
+    c = d = e = f = 0.0
     for b in range(blocks(x)):
         q = part(x, b)
         for first in range(0, count(q), CELLS):
             n = min(CELLS, count(q) - first)
-            read_cells(seen, cells, q, first, n)
-            for k in range(n):
-                terms[k] = weight(p, cells, cell_place(seen, q, first, k)) * value(q, first + k)
-            for k in range(n):
-                total, other = other + terms[k], total
-    return total + other
+            for k in range(read_cells(seen, cells, values, q, first, n)):
+                terms[k] = weight(p, cells, cell_place(seen, q, first, k)) * values[k]
+            fill_lanes(terms, n, 0.0)
+            for k in range(0, n, 4):
+                c += terms[k]
+                d += terms[k + 1]
+                e += terms[k + 2]
+                f += terms[k + 3]
+    return (c + d) + (e + f)
 
 
 def final_by_mean(p: Any, s: Any, x: Any) -> Any:
@@ -120,14 +122,13 @@ def update_coordinates(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
     a = slope(margin)
     if a == 0.0:
         return False
-    cells = make_cells(s)
+    cells, values = make_cells(s), make_numbers()
     for b in range(blocks(z)):
         q = part(z, b)
         for first in range(0, count(q), CELLS):
             n = min(CELLS, count(q) - first)
-            read_cells(s, cells, q, first, n)
-            for k in range(n):
-                g = h * a * value(q, first + k)
+            for k in range(read_cells(s, cells, values, q, first, n)):
+                g = h * a * values[k]
                 if g != 0.0:
                     rule(p, cells, cell_place(s, q, first, k), g)
             write_cells(s, cells, q, first, n)

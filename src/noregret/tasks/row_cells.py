@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from noregret.algebra.internal_verbs import place
+from noregret.algebra.internal_verbs import place, value
 
 CELLS = 64  # how many cells of a vector are copied at a time
+LANES = 8  # numbers of the longest vectors of a processor, for which there is room after the last cell
 
 
 def make_cells(s: Any) -> Any:
@@ -19,8 +20,14 @@ def make_cells(s: Any) -> Any:
     return s
 
 
-def read_cells(s: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
-    """Copy the cells of n coordinates."""
+def read_cells(s: Any, cells: Any, values: Any, q: Any, first: Any, n: Any) -> Any:
+    """Copy the cells and the values of n coordinates; returns how many the loop over them takes.
+
+    Compiled code takes some more, so that all are parts of whole vectors: copies of the first one with the value 0.
+    """
+    for k in range(n):
+        values[k] = value(q, first + k)
+    return n
 
 
 def write_cells(s: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
@@ -34,4 +41,9 @@ def cell_place(s: Any, q: Any, first: Any, k: Any) -> Any:
 
 def make_numbers() -> Any:
     """Room for a number for each of CELLS coordinates."""
-    return np.empty(CELLS)
+    return np.empty(CELLS + LANES)
+
+
+def fill_lanes(numbers: Any, first: Any, a: float) -> None:
+    """Write a number into LANES places."""
+    numbers[first : first + LANES] = a

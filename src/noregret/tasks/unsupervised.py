@@ -20,7 +20,7 @@ class Unsupervised(Task):
     bias_by_default = False
     scales_by_default = False
     default_learner = "svd"
-    races = ("svd",)
+    races = ("oja", "pca_incremental", "svd")
     notes = ("rows are learned without labels; the loss is what is left of a row before it is learned",)
     no_classes = "unsupervised learning has no classes"
 
