@@ -46,6 +46,20 @@ def test_learns_as_its_twin(options: dict[str, Any]) -> None:
     np.testing.assert_allclose(state.stick()[1], twin.b, rtol=1e-6)
 
 
+def test_long_and_short_documents_learn_as_the_twin() -> None:
+    rng = np.random.default_rng(3)
+    lengths = (90, 3, 40, 1, 200, 17, 5, 60)
+    rows = np.array([rng.multinomial(length, rng.dirichlet(np.full(45, 0.3))) for length in lengths], float)
+    learner = make(t=25, k=6, batch=4, documents=8)
+    twin = make_twin(learner, 45)
+    learner.learn(rows)
+    for start in (0, 4):
+        twin.learn(rows[start : start + 4])
+    order = learner.state.order()
+    found = learner.state.topics.parameters()[:, order].T
+    np.testing.assert_allclose(found, twin.lam + learner.given["eta"], rtol=1e-6)
+
+
 def test_coordinate_ascent_never_lowers_the_bound() -> None:
     """In the twin, whose slots and assignments the learner has: iteration by iteration, once the sticks count."""
     learner = make(tolerance=1e-10)

@@ -68,6 +68,22 @@ def test_learns_as_its_twin(options: dict[str, Any]) -> None:
     np.testing.assert_allclose(learner.transform(COUNTS), gammas / gammas.sum(axis=1, keepdims=True), rtol=1e-8)
 
 
+def test_long_and_short_documents_of_many_topics_learn_as_the_twin() -> None:
+    """More words and topics than fit into one vector, and documents of any length in any order."""
+    rng = np.random.default_rng(3)
+    lengths = (90, 3, 40, 1, 200, 17, 5, 60, 2, 33, 120, 8)
+    rows = np.array([rng.multinomial(length, rng.dirichlet(np.full(45, 0.3))) for length in lengths], float)
+    learner = make(k=11, batch=4, documents=12)
+    twin = make_twin(learner, 45)
+    losses = learner.play(rows).losses
+    for start in range(0, 12, 4):
+        if start:
+            expected = [twin.loss(counts) for counts in rows[start : start + 4]]
+            np.testing.assert_allclose(losses[start : start + 4], expected, rtol=1e-8)
+        twin.learn(rows[start : start + 4])
+    np.testing.assert_allclose(learner.state.topics.parameters().T, twin.lam, rtol=1e-7)
+
+
 def test_scikit_learn_infers_the_same_shares() -> None:
     decomposition = pytest.importorskip("sklearn.decomposition")
     learner = make(batch=24, tolerance=1e-9, iterations=1000).learn(COUNTS)

@@ -157,7 +157,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "missing_entries": ("svd",),
             "density": ("pca",),
             "document_loops": ("lda",),
-            "topic_words": ("lda",),
+            "topic_words": ("topic_words", "lda"),
             "stick_loops": ("hdp",),
             "word_filter": ("word_filter",),
         }.items()

@@ -111,11 +111,7 @@ class TopicWords:
         self, rate: float, words: NDArray[np.int64], copies: float, statistics: Floats, native: bool = False
     ) -> None:
         """lambda = (1 - rate) lambda + rate (eta + copies * statistics); words that are not named have statistics 0."""
-        if rate < 1.0:
-            self.scale *= 1.0 - rate
-        else:
-            self.room, self.sums = np.zeros((self.words, self.topics)), np.zeros(self.topics)
-            self.scale, self.start = 1.0, 0.0
+        self.scale *= 1.0 - rate  # 0 at rate 1, which forgets all that was before
         if self.scale < SMALLEST:
             self.fold_scale()
         added, factor = np.zeros(self.topics), np.array([rate * copies / self.scale])
