@@ -143,7 +143,7 @@ def by_scikit_learn(k: int, batch: int, tau0: float, kappa: float) -> Any:
 
 
 def by_gensim(k: int, batch: int, tau0: float, kappa: float) -> Any:
-    from gensim.models import LdaModel  # type: ignore[import-untyped]
+    from gensim.models import LdaModel
 
     def learn(X: Any, passes: int, seed: int) -> tuple[float, Model, int]:
         corpus, names = to_corpus(X)

@@ -211,3 +211,26 @@ def test_hedge_losses_can_be_clipped_or_spread() -> None:
         seen = np.minimum(losses, 1.0) if scaling == "clip" else (losses - low) / (high - low)
         expected = 0.5**seen / (0.5**seen).sum()
         assert learner.learn(X, y).layer_weights == pytest.approx(expected)
+
+
+def test_without_hidden_layers_targets_are_scaled_as_linear_learners_scale_them() -> None:
+    X, y = rounds("regression")
+    y = 100.0 + 7.0 * y
+    h = np.random.default_rng(2).choice([0.5, 1.0, 2.0], len(y))
+    linear = nr.make("ogd", loss="squared", eta0=0.05, schedule="constant", task="regression", native=False, bias=True)
+    network = make("mlp", "regression", layers=[], optimizer="sgd", eta=0.1, outputs="zero", scale_target="yes")
+    expected, found = linear.play(X, y, weight=h), network.play(X, y, weight=h)
+    assert found.predictions == pytest.approx(expected.predictions, rel=1e-9)  # its loss is not halved
+    assert found.losses == pytest.approx(expected.losses, rel=1e-9)
+
+
+def test_a_class_that_changes_its_sign_takes_the_outputs_along() -> None:
+    """1 alone is positive; beside 5 it is the negative class."""
+    X, _ = rounds("binary")
+    y = [1] * 8 + [5, 1] * 16
+    linear = nr.make("ogd", loss="logistic", eta0=0.1, schedule="constant", native=False, bias=True)
+    options: dict[str, Any] = {"layers": [], "native": False, "scale": False, "outputs": "zero"}
+    network = nr.make("mlp", optimizer="sgd", eta=0.1, **options)
+    expected, found = linear.play(X, y), network.play(X, y)
+    assert found.scores == pytest.approx(expected.scores, rel=1e-9, abs=1e-9)
+    assert found.predictions.tolist() == expected.predictions.tolist()

@@ -192,6 +192,7 @@ CENTRES = {centre.Centre, centre.Toward}
 VECTORS = {
     Plain,
     scaled.Scaled,
+    scaled.Unmeasured,
     lazy.Lazy,
     top_k.TopK,
     snapshot.Snapshot,

@@ -37,6 +37,14 @@ class Scaled(NamedTuple):
     may: Flag
 
 
+class Unmeasured(NamedTuple):
+    """The same, where no norm is asked for: there is less to compile."""
+
+    v: Any
+    n: Floats
+    may: Flag
+
+
 @helper
 def fold_scale(w: Any) -> Any:
     """Multiply a scale that is zero or out of bounds into v; where v may not change, let the round fail."""
@@ -65,22 +73,26 @@ def add_compensated(n: Any, i: int, change: float) -> Any:
 
 
 @dot.on(Scaled)
+@dot.on(Unmeasured)
 def dot_scaled(w: Any, z: Any) -> Any:
     return w.n[0] * dot(w.v, z)
 
 
 @row_dot.on(Scaled)
+@row_dot.on(Unmeasured)
 def row_dot_scaled(w: Any, rows: Any, t: Any) -> Any:
     return w.n[0] * row_dot(w.v, rows, t)
 
 
 @row_and_dot.on(Scaled)
+@row_and_dot.on(Unmeasured)
 def row_and_dot_scaled(w: Any, rows: Any, t: Any) -> Any:
     x, f = row_and_dot(w.v, rows, t)
     return x, w.n[0] * f
 
 
 @dots.on(Scaled)
+@dots.on(Unmeasured)
 def dots_scaled(w: Any, x: Any, stride: int, out: Floats) -> None:
     dots(w.v, x, stride, out)
     for c in range(out.size):
@@ -88,6 +100,7 @@ def dots_scaled(w: Any, x: Any, stride: int, out: Floats) -> None:
 
 
 @at.on(Scaled)
+@at.on(Unmeasured)
 def at_scaled(w: Any, j: int) -> Any:
     return w.n[0] * at(w.v, j)
 
@@ -104,7 +117,13 @@ def add_scaled(w: Any, a: float, z: Any) -> None:
         w.n[2] = 0.0
 
 
+@add.on(Unmeasured)
+def add_unmeasured(w: Any, a: float, z: Any) -> None:
+    add(w.v, a / w.n[0], z)
+
+
 @scale.on(Scaled)
+@scale.on(Unmeasured)
 def scale_scaled(w: Any, a: float) -> None:
     w.n[0] *= a
     if not SMALL < abs(w.n[0]) < LARGE:

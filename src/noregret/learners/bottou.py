@@ -68,7 +68,6 @@ STRONGLY_CONVEX = Guarantee(
         "mix",
     ),
     title="BottouSGD",
-    default_variant=True,
 )
 def sgd_bottou(p: P, s: S, g: G) -> None:
     """Stochastic gradient descent on the loss plus an l2 penalty, with learning rate eta0 / (1 + lam eta0 t)."""

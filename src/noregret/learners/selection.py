@@ -163,10 +163,10 @@ def partial_final(p: P, s: S, x: X) -> float:
             earlier=1000.0,
         ),
         "eta": Param(
-            1e-4,
+            1e-3,
             above=0.0,
-            about="the step size, which matters only relative to R",
-            search=(1e-5, 1e1, "log"),
+            about="the step size, which matters for predictions only relative to R",
+            search=(1e-3, 1e1, "log"),
             earlier=0.01,
         ),
         "eps": Param(

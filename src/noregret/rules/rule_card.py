@@ -2,7 +2,7 @@
 
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias, cast
 
@@ -32,6 +32,7 @@ STEPS = ("add", "put", "take_snapshot")  # verbs that move weights by steps, whe
 TOGETHER = ("norm", "keep", "contract", "apportion", "shorten", "clip_peaks")  # verbs that look at all weights at once
 DECAYING = frozenset({"add", "dot", "sqnorm", "sqsource"})  # verbs of rules whose weights may decay
 SEVERAL_SCORES = ("multiclass", "multilabel", "ranking", "structured", "convex")  # examples there have no side
+UNMEASURED = frozenset({"add", "at", "dot", "scale", "sqnorm", "sqsource"})  # verbs of rules that ask for no norm of w
 # Verbs that write only the cells of the row and class they are given.
 ROW_ONLY = ("add", "sharpen", "move_and_sharpen", "multiply", "put")
 
@@ -77,6 +78,8 @@ class RuleCard(Card):
     def state_shape(self, average: int | None, chosen: Chosen = ()) -> Shape:
         """The state with the options in force; w averaged over the rounds after so many, if an average is asked for."""
         state = {**self.state, **self.option_fields(dict(chosen))}
+        if {verb.name for verb in self.verbs_with(dict(chosen))} <= UNMEASURED:
+            state = {name: replace(it, measured=False) if it.kind == "scaled" else it for name, it in state.items()}
         if average is None:
             return Shape(state, {**self.counters, **field_counters(state)})
         fields = {name: averaged if name == "w" else field for name, field in state.items()}

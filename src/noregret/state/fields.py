@@ -19,6 +19,7 @@ class Field:
     start: float
     law: Law
     random: bool = False  # whether the cells begin at random where a learner has a random start
+    measured: bool = True  # whether a scaled vector keeps its norm up to date
 
 
 plain = Field("plain", "vector", 0.0, "add")

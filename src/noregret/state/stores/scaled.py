@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.algebra.scaled import LARGE, NUMBERS, SMALL, Scaled
+from noregret.algebra.scaled import LARGE, NUMBERS, SMALL, Scaled, Unmeasured
 from noregret.state.fields import Field
 from noregret.state.space import Space
 from noregret.state.stores.base import Parts, Store, Vector
@@ -27,7 +27,9 @@ class ScaledStore(WrappedStore[Scaled]):
         return inner if space.algebra == "reference" else cls(inner)
 
     def build(self, field: Field, space: Space, parts: Parts) -> Scaled:
-        return Scaled(self.inner.build(field, space, parts), parts.numbers, np.zeros(1, np.uint8))
+        kind: Any = Scaled if field.measured or space.algebra == "kernel" else Unmeasured
+        value: Scaled = kind(self.inner.build(field, space, parts), parts.numbers, np.zeros(1, np.uint8))
+        return value
 
     def settle(self, value: Scaled) -> None:
         self.vectors(value)[0][...] *= value.n[0]
