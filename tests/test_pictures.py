@@ -11,19 +11,34 @@ from typing import Any
 import numpy as np
 import pytest
 
+import changing_terrain
+import choosing_ads
 import confusion
 import figures
 import kernels
 import label_noise
+import matrix_games
 import ofs_against_kbest
 import order_and_average
 import rare_and_common_words
+import rock_paper_scissors
 import sparsity_against_error
+import splitting_a_budget
+import svd_error
 import winnow_against_perceptron
 from tests.support.cover import only_in_test_all
 
 SCRIPTS = Path(figures.__file__).parent
 PAGE = Path(__file__).parent.parent / "docs" / "pictures.md"
+
+
+SVD_ROWS = svd_error.measure(ranks=(2, 8, 16), rows=400)
+
+
+def test_one_pass_of_the_online_svd_is_near_the_best_rank() -> None:
+    for row in SVD_ROWS:
+        assert row.least_possible <= row.at_the_end <= 1.1 * row.least_possible
+        assert row.at_the_end < row.before_learning
 
 
 def test_a_kernel_learns_what_no_line_separates() -> None:
@@ -108,6 +123,49 @@ def test_balanced_weights_find_the_rare_class_and_pay_with_the_common_one() -> N
     assert all(sum(row.predicted_as) == pytest.approx(1.0, abs=1e-3) for row in rows)  # the first round has no answer
 
 
+def test_the_player_of_rock_paper_scissors_wins_against_strategies_and_not_against_chance() -> None:
+    rows = {row.opponent: row for row in rock_paper_scissors.measure(("copycat", "random"), rounds=400, seeds=2)}
+    assert rows["copycat"].net > 0.9
+    assert abs(rows["random"].net) < 0.15
+    for row in rows.values():
+        assert len(row.scores) == len(row.regrets) == 400
+        assert row.regret == row.regrets[-1] <= row.bound
+
+
+def test_the_gaps_of_matrix_games_shrink_below_their_bounds() -> None:
+    rows = matrix_games.measure(rounds=400, games=1)
+    assert len(rows) == 3
+    for row in rows:
+        assert row.gap <= row.bound
+        assert row.curve[-1][0] == 400
+    assert abs(rows[0].value - rows[0].exact) <= rows[0].bound
+
+
+def test_paths_over_changing_terrain_keep_their_bounds_and_seeing_everything_helps() -> None:
+    rows = changing_terrain.measure(rounds=150)
+    assert all(row.regret <= row.bound for row in rows)
+    for destination in ("known", "unknown"):
+        mine = {row.player: row.regret for row in rows if row.destination == destination}
+        assert mine["own path only"] > mine["Hedge"]
+
+
+@only_in_test_all
+@pytest.mark.compiles
+def test_online_splits_cost_hardly_more_than_the_best_fixed_one() -> None:
+    for row in splitting_a_budget.measure(rounds=300):
+        assert row.gap < 1e-3 * row.best
+        assert row.best <= row.cost + row.gap
+        assert row.regret < 0.1 * (row.even - row.best)
+
+
+@only_in_test_all
+@pytest.mark.compiles
+def test_ads_are_chosen_better_than_at_random_and_within_the_bound() -> None:
+    small, _ = choosing_ads.measure(rounds=2000, seeds=3)
+    assert small.regret <= small.bound
+    assert small.regrets[-1] < 0.8 * 2000 * (0.3 - 0.15)
+
+
 SPARSE_ROWS = [
     sparsity_against_error.Row(learner, strength, 100.0 * strength, 0.1)
     for learner in sparsity_against_error.LEARNERS
@@ -119,10 +177,30 @@ CONFUSED = [
     for name in confusion.WEIGHTS
     for label in confusion.CLASSES
 ]
+RPS_ROWS = [
+    rock_paper_scissors.Row(name, 0.0, 0.0, 1.0, 2.0, (0, 40 * k), (0.0, 0.5 * k)) for k, name in enumerate("ab")
+]
+GAMES = [matrix_games.Row("a", 9, 0.1, 0.2, 0.5, 0.5, ((1, 1.0), (9, 0.1)))] * 2
+WALKS = [
+    changing_terrain.Row(which, name, 1.0, 1.0, 1.0, 2.0, (0.0, 1.0 + number))
+    for which in ("known", "unknown")
+    for number, name in enumerate(changing_terrain.PLAYERS)
+]
+SPLITS = [
+    splitting_a_budget.Row(
+        name, 1.0, 1.0, 2.0, 0.1, 0.0, ((0.2, 0.8), (0.5 + number / 4, 0.5 - number / 4)), (0.0, 1.0 + number)
+    )
+    for number, name in enumerate(splitting_a_budget.LEARNERS)
+]
+ADS = [choosing_ads.Row(name, 1.0, 2.0, 1.0, 0.1, 9.0, (0.0, 1.0 + k)) for k, name in enumerate(choosing_ads.LEARNERS)]
 SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
     "winnow_against_perceptron": (
-        lambda axes: winnow_against_perceptron.draw(axes, winnow_against_perceptron.measure((20, 40), rounds=100)),
-        1,
+        lambda axes: winnow_against_perceptron.draw_both(
+            axes,
+            winnow_against_perceptron.measure((20, 40), rounds=100),
+            winnow_against_perceptron.measure_concepts((16, 32), rounds=100),
+        ),
+        2,
     ),
     "label_noise": (
         lambda axes: label_noise.draw(axes, label_noise.measure((0.0, 0.2), 100, 5, streams=1, tested=50)),
@@ -137,9 +215,15 @@ SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
         2,
     ),
     "sparsity_against_error": (lambda axes: sparsity_against_error.draw(axes, SPARSE_ROWS), 1),
+    "rock_paper_scissors": (lambda axes: rock_paper_scissors.draw(axes, RPS_ROWS), 2),
+    "matrix_games": (lambda axes: matrix_games.draw(axes, [*GAMES, *(row._replace(exact=np.nan) for row in GAMES)]), 2),
+    "changing_terrain": (lambda axes: changing_terrain.draw(axes, WALKS), 2),
+    "splitting_a_budget": (lambda axes: splitting_a_budget.draw(axes, SPLITS), 2),
+    "choosing_ads": (lambda axes: choosing_ads.draw(axes, ADS), 1),
     "confusion": (lambda axes: confusion.draw(axes, CONFUSED), 2),
     "kernels": (kernels.draw, 3),
     "ofs_against_kbest": (lambda axes: ofs_against_kbest.draw(axes, KBEST_ROWS), 1),
+    "svd_error": (lambda axes: svd_error.draw(axes, SVD_ROWS), 1),
 }
 
 

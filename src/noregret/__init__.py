@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from noregret.version import __version__
 
 if TYPE_CHECKING:
+    from noregret import games as games
     from noregret import plots as plots
     from noregret.adapters.delayed import delayed as delayed
     from noregret.adapters.detector_loops import detector as detector
@@ -17,12 +18,23 @@ if TYPE_CHECKING:
     from noregret.adapters.self_training import transduce as transduce
     from noregret.adapters.transfer import transfer as transfer
     from noregret.adapters.transfer import warm_start as warm_start
+    from noregret.concepts.adversary import TreeAdversary as TreeAdversary
+    from noregret.concepts.adversary import force_mistakes as force_mistakes
     from noregret.concepts.boolean import Threshold as Threshold
     from noregret.concepts.boolean import all_of as all_of
     from noregret.concepts.boolean import any_of as any_of
     from noregret.concepts.boolean import at_least as at_least
     from noregret.concepts.boolean import negation as negation
     from noregret.concepts.boolean import none_of as none_of
+    from noregret.concepts.concept_class import concept_class as concept_class
+    from noregret.concepts.concept_class import k_conjunctions as k_conjunctions
+    from noregret.concepts.concept_class import k_disjunctions as k_disjunctions
+    from noregret.concepts.dnf import DNF as DNF
+    from noregret.concepts.dnf import as_dnf as as_dnf
+    from noregret.concepts.teaching import Lesson as Lesson
+    from noregret.concepts.teaching import teach as teach
+    from noregret.concepts.version_space import VersionSpace as VersionSpace
+    from noregret.concepts.worst_case import mistake_bound as mistake_bound
     from noregret.data.labels import UNIVERSUM as UNIVERSUM
     from noregret.data.transcript import Transcript as Transcript
     from noregret.errors import BadValue as BadValue
@@ -35,8 +47,11 @@ if TYPE_CHECKING:
     from noregret.evaluation.mercer import MercerCheck as MercerCheck
     from noregret.evaluation.mercer import check_mercer as check_mercer
     from noregret.evaluation.play import play as play
+    from noregret.evaluation.portfolios import race_portfolios as race_portfolios
     from noregret.evaluation.race import race as race
     from noregret.evaluation.tune import tune as tune
+    from noregret.experts.portfolio.hindsight import best_constant_portfolio as best_constant_portfolio
+    from noregret.experts.portfolio.hindsight import best_stock as best_stock
     from noregret.features.transforms import Pipeline as Pipeline
     from noregret.features.transforms import Transform as Transform
     from noregret.features.transforms import clip as clip
@@ -129,6 +144,12 @@ _HOMES = {
     "learner.factory": ("full_information", "learners", "make"),
     "learner.model_file": ("load",),
     "concepts.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
+    "concepts.adversary": ("TreeAdversary", "force_mistakes"),
+    "concepts.concept_class": ("concept_class", "k_conjunctions", "k_disjunctions"),
+    "concepts.dnf": ("DNF", "as_dnf"),
+    "concepts.teaching": ("Lesson", "teach"),
+    "concepts.version_space": ("VersionSpace",),
+    "concepts.worst_case": ("mistake_bound",),
     "training.online_to_batch": ("online_to_batch",),
     "adapters.delayed": ("delayed",),
     "adapters.detector_loops": ("detector",),
@@ -149,6 +170,8 @@ _HOMES = {
     "evaluation.experts": ("race_experts",),
     "evaluation.learning_curve": ("learning_curve",),
     "evaluation.play": ("play",),
+    "evaluation.portfolios": ("race_portfolios",),
+    "experts.portfolio.hindsight": ("best_constant_portfolio", "best_stock"),
     "evaluation.race": ("race",),
     "evaluation.tune": ("tune",),
     "state.fields": (
@@ -164,8 +187,8 @@ __all__ = ["__version__", *sorted(_HOME)]
 
 def __getattr__(name: str) -> Any:
     """Everything is loaded when first asked for, so that importing the package costs nothing."""
-    if name == "plots":
-        return importlib.import_module("noregret.plots")
+    if name in ("games", "plots"):
+        return importlib.import_module(f"noregret.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'noregret' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"noregret.{_HOME[name]}"), name)

@@ -80,5 +80,5 @@ def import_extra(module: str, extra: str, work: str) -> Any:
         package = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != package:
             raise
-        name = {"sklearn": "scikit-learn"}.get(package, package)
+        name = {"sklearn": "scikit-learn", "PIL": "pillow"}.get(package, package)
         raise Error(f"{work} needs {name}, which is not installed: pip install 'noregret[{extra}]'") from None

@@ -252,3 +252,19 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], words: str) -> None:
 def test_rows_without_labels_are_refused() -> None:
     with pytest.raises(nr.BadValue, match="drift_aware needs labels"):
         nr.drift_aware("pa1").play(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("detector", ["adwin", EAGER, "page_hinkley"])
+def test_copies_after_single_rows_share_nothing(detector: str) -> None:
+    X, y = stream(0, 60)
+    learner = nr.drift_aware(nr.make("pa1"), detector)
+    for x, label in zip(X[:30], y[:30], strict=True):
+        learner.learn_one(x, label)
+    copied = learner.copy()
+    before = pack(copied)
+    for x, label in zip(X[30:], y[30:], strict=True):
+        learner.learn_one(x, label)
+    assert pack(copied) == before != pack(learner)
+    for x, label in zip(X[30:], y[30:], strict=True):
+        copied.learn_one(x, label)
+    assert pack(copied) == pack(learner)

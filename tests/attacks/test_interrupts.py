@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import threading
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,3 +105,19 @@ def test_a_learner_that_another_thread_was_using_works_in_the_child_of_a_fork() 
     release.set()
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_hashed_name_is_recorded_whole_or_not_at_all() -> None:
+    class Cut(array):  # type: ignore[type-arg]
+        def append(self, cell: int) -> None:
+            raise KeyboardInterrupt
+
+    learner, expected = (learned("perceptron", native=False, bits=8) for _ in range(2))
+    names = learner.model.names
+    names.log = Cut("i", names.log)
+    with pytest.raises(KeyboardInterrupt):
+        learner.learn([NEW], [1])
+    names.log = array("i", names.log)
+    for one in (learner, expected):
+        one.learn([NEW], [1])
+    assert pack(learner) == pack(expected)

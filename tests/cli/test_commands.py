@@ -213,7 +213,7 @@ def test_on_a_terminal_the_table_is_live(folder: Path) -> None:
     import pty
 
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "noregret", "race", "separable:rows=400000", "--learners", "pa1,arow"]
+    words = [sys.executable, "-m", "noregret", "race", "separable:rows=1500000", "--learners", "pa1,arow"]
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"}
     process = subprocess.Popen(words, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)

@@ -66,7 +66,7 @@ MEANT = {
 NOTHING = {
     "command": "train fit test list run fly help",
     "option": "--out --target --threads --verbose --epochs --batch-size --lr --zzz --eval --model",
-    "learner": "foo adam rmsprop xgboost knn tree gbm lasso ridge mlp qqq random_forest",
+    "learner": "foo adam rmsprop xgboost knn tree gbm lasso ridge lstm qqq random_forest",
     "task": "classification clustering label",
     "parameter of ogd": "lr C alpha momentum epochs n penalty l2",
     "parameter of arow": "C rr reg",

@@ -11,8 +11,8 @@ FULL = {"covariance": "full"}
 CONSTANT: Case = ({"eta0": 0.25, "schedule": "constant"}, {"norm": 3, "squared_gradients": 8}, 18 + 1)
 FOLLOWING: Case = (
     {"eta0": 0.0},
-    {"distance": 3, "radius": 2 * math.e, "least_radius": 2, "rounds": 2**12},
-    36 * math.e**2 + 2**12,
+    {"distance": 3, "radius": 4, "least_radius": 2, "rounds": 2**12},
+    36 * (1 + 12 * math.log(2) + 12) + 2**13,
 )
 FALLING: Case = ({"eta0": 0.25}, {"distance": 3, "largest_gradient": 2, "rounds": 16}, 72 + 3.5)
 BOTTOU: Case = ({"eta0": 0.25, "lam": 0.5}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 36 * math.log(3))
@@ -185,7 +185,7 @@ BY_HAND: dict[str, list[Case]] = {
         CONSTANT,
         FALLING,
         FOLLOWING,
-        ({"eta0": 0.0}, {**FOLLOWING[1], "rounds": 64}, 18 * math.e**2 + 512),
+        ({"eta0": 0.0}, {**FOLLOWING[1], "rounds": 64}, 36 * (2.5 + 6 * math.log(2)) + 1024),
         ({**FALLING[0], "schedule": "power", "power": 0.5}, FALLING[1], 72 + 3.5),
         ({**FALLING[0], "schedule": "power", "power": 1.0}, FALLING[1], 18 * 16 + 0.5 * (1 + math.log(16))),
         ({**FALLING[0], "schedule": "bottou", "decay": 0.25}, FALLING[1], 18 * 2 + 8 * math.log(2)),
@@ -271,17 +271,17 @@ BY_HAND: dict[str, list[Case]] = {
         (
             {"eta0": 0.0, "theta": 0.25, "K": 6},
             {"norm_1": 4, "distance": 2, "radius": 3, "least_radius": 3, "rounds": 16},
-            18 + 128 + 4 * 0.25 * 2 * 9,
+            9 * (1.75 + math.log(16)) + 128 + 4 * 0.25 * 2 * 1.5,
         ),
         (
             {"eta0": 0.0, "theta": 0.25, "K": 17},
             {"norm_1": 4, "distance": 2, "radius": 3, "least_radius": 3, "rounds": 16},
-            18 + 128,
+            9 * (1.75 + math.log(16)) + 128,
         ),
         (
             {"eta0": 0.0, "theta": 0.25, "K": 6},
             {"norm_1": 4, **FOLLOWING[1]},
-            FOLLOWING[2] + 4 * 0.25 * 682 * 8 * math.e**2,
+            FOLLOWING[2] + 4 * 0.25 * 682 * 8,
         ),
     ],
     "scw1": [({"C": 3, **FULL}, {"loss_before": 2}, 6)],
@@ -302,6 +302,9 @@ BY_HAND: dict[str, list[Case]] = {
         ({"theta": 0.5, "alpha": 3}, {"features": 5, "relevant": 2}, 15),
         ({"demotion": "eliminate", "alpha": 2}, {"features": 5, "relevant": 2}, 13),
         ({"demotion": "eliminate", "theta": 10, "alpha": 3}, {"features": 5, "relevant": 2}, 18.5),
+        ({"theta": 2.5}, {"features": 45, "relevant": 2}, 20 * (2.1**2 - 1)),
+        ({"theta": 0.1}, {"features": 2.4, "relevant": 2}, 60),
+        ({"demotion": "eliminate", "theta": 2.5}, {"features": 75, "relevant": 2}, 60),
     ],
     "winnow_balanced": [
         (
@@ -325,7 +328,8 @@ BY_HAND: dict[str, list[Case]] = {
         ({"theta": 2, "start": 1}, {"features": 4, "margin_1": 0.9, "largest_value": 1.1}, math.inf),
     ],
     "winnow_duplicated": [
-        ({}, {"features": 6, "relevant": 2}, 26),
+        ({"alpha": 2}, {"features": 6, "relevant": 2}, 26),
         ({"theta": 3, "alpha": 3}, {"features": 6, "relevant": 2}, 4 * 2 + 6),
+        ({"theta": 2.5}, {"features": 22.5, "relevant": 2}, 20 * (2.1**2 - 1)),
     ],
 }

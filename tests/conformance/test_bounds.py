@@ -5,7 +5,6 @@ from typing import Any, get_args
 import pytest
 
 import noregret as nr
-from noregret.experts.card import list_algorithms
 from noregret.rules.guarantee import Bounded, Comparator, Relation
 from noregret.rules.quantities import QUANTITIES, QuantityName
 from tests.conformance.bounds_by_hand import BY_HAND
@@ -37,7 +36,7 @@ def test_the_bound_is_the_number_worked_out_by_hand(name: str) -> None:
 def test_every_quantity_is_defined_and_needed() -> None:
     assert set(QUANTITIES) == set(get_args(QuantityName))
     assert all(quantity.about and quantity.symbol for quantity in QUANTITIES.values())
-    every = [*CARDS, *list_algorithms().values()]
+    every = [card for card in nr.learners() if card.built_in]
     needed = {name for card in every for guarantee in card.guarantees for name in guarantee.needs}
     assert needed == set(QUANTITIES)
 

@@ -67,7 +67,10 @@ def cells_touched(play: Play, features: int) -> int:
     wide = csr_array((rows.data, spread, rows.indptr), shape=(40, features))
     told: dict[str, Any] = {"classes": [0, 1, 2]} if play.task == "multiclass" else {}
     if play.name == "eg_signed":
-        told["U"] = 1.0  # no score exceeds 1, so that every round is an update, whatever the number of features
+        told |= {
+            "U": 1.0,
+            "eta": 0.1,
+        }  # no score exceeds 1: every round is an update, for any number of features
     learner = play.make(**told)
     learner.learn(wide[:20], y[:20])
     learner.model.arrays = counted(learner.model.arrays)

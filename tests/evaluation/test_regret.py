@@ -43,7 +43,7 @@ WITH_BOUNDS: dict[str, dict[str, Any]] = {
     "ada_rda": {"delta": 10.0},
     "ftrl": {},
     "pegasos": {"lam": 0.05},
-    "sgd_bottou": {},
+    "sgd_bottou": {"eta0": 1.0},
     "mirror_descent": {"eta": 0.1},
     "perceptron": {},
     "pa": {},

@@ -101,7 +101,7 @@ def test_a_ball_that_grows_has_nothing_to_compare_with() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "options"), [("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2}), ("linear", {})]
+    ("kernel", "options"), [("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2, "gamma": 1.0}), ("linear", {})]
 )
 @pytest.mark.parametrize("name", ["pa1", "perceptron"])
 @pytest.mark.thinned(3)

@@ -64,6 +64,8 @@ def adds_up(fitted: Any) -> bool:
     card = fitted.learner_.card
     if isinstance(card, nr.RuleCard):
         return card.score is None and bool(fitted.learner_.algebra != "kernel")
+    if card.name == "softmax":  # AdaGrad by another name, without transforms
+        return True
     return bool(card.name == "auto") and is_regressor(fitted)
 
 

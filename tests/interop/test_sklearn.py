@@ -34,7 +34,7 @@ def expected_to_fail(estimator: Any) -> dict[str, str]:
     """The equivalences of weights and repetitions, for estimators that support weights."""
     weighs = has_fit_parameter(estimator, "sample_weight")
     found = dict.fromkeys(EQUIVALENCES, WEIGHED_IS_NOT_REPEATED) if weighs else {}
-    if "sgd_bottou_averaged" in str(estimator):
+    if "BottouASGD" in str(estimator):
         found["check_class_weight_classifiers"] = "the first steps, of weight 1000, stay in the average of few rounds"
     return found
 
@@ -51,6 +51,8 @@ def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
 )
 def test_learns_as_well_as_the_checks_ask_when_it_may_see_the_rows_often(estimator: Any) -> None:
     name = type(estimator).__name__
+    if name.startswith("NORMA"):
+        estimator.set_params(schedule="inv_sqrt")  # constant steps, its default, follow drift and do not settle
     if is_regressor(estimator):
         estimator_checks.check_regressors_train(name, estimator)
     else:
@@ -76,7 +78,7 @@ def test_there_is_a_class_for_every_title_and_task_and_nothing_else() -> None:
     expected = {f"{card.title}Classifier" for card in BUILT_IN if "binary" in card.tasks}
     expected |= {f"{card.title}Regressor" for card in BUILT_IN if "regression" in card.tasks}
     expected |= {f"{name}{kind}" for name in ("Auto", "FOGD", "NOGD") for kind in ("Classifier", "Regressor")}
-    expected |= {"SoftmaxClassifier"}
+    expected |= {"SoftmaxClassifier", "HBPClassifier", "MLPClassifier", "MLPRegressor"}
     assert sorted(expected) == dir(face) == list(face.__all__)
     assert {"AROWClassifier", "PassiveAggressiveRegressor", "AveragedPerceptronClassifier"} <= expected
     with pytest.raises(AttributeError, match="has no attribute 'HalvedClassifier'"):
@@ -92,7 +94,8 @@ def test_says_its_parameters_paper_and_theorem(estimator: Any) -> None:
     assert all(f"\n{name} : " in text for name in inspect.signature(made).parameters)
     card = nr.learners()[getattr(estimator, "variant", None) or estimator.fit(*stream()).learner_.card.name]
     assert card.paper in text
-    assert all(one.says in text for one in card.guarantees) if card.guarantees else card.name == "adadelta"
+    no_theorem = ("adadelta", "auto", "hbp", "mlp")  # the bound of auto depends on its entries: every run reports it
+    assert all(one.says in text for one in card.guarantees) if card.guarantees else card.name in no_theorem
 
 
 def test_shows_only_what_was_changed() -> None:

@@ -226,7 +226,7 @@ def test_a_header_that_makes_no_sense_is_refused_or_does_no_harm(what: str, valu
     except nr.Error as error:
         assert str(error).startswith(f"{file}: ")  # noqa: PT017
     else:
-        assert what in ("random", "parameters", "algebra", "format")
+        assert what in ("random", "parameters", "defaults", "algebra", "format")
         loaded.interpret()
         assert loaded.learn([by_name(X[0])], [1]).rounds == 21
 

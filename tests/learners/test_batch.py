@@ -203,7 +203,7 @@ def test_a_batch_that_is_not_full_has_made_no_step_yet() -> None:
 def test_without_a_rate_the_gradient_of_a_round_counts_eight_parts_of_a_batch_over_the_size_of_the_rows() -> None:
     X, y = streams.dense(40, 3, seed=5)
     squares = (X**2).sum(axis=1)
-    sizes = np.maximum.accumulate(np.cumsum(squares) / np.arange(1, 41))
+    sizes = np.exp(np.cumsum(np.log(squares)) / np.arange(1, 41))
     for batch, share in ((4.9, 1.0), (6.0, 1.0), (16.9, 0.5), (40.0, 0.2)):
         rows = int(batch)
         learner = nr.make("gradient_batch", loss="hinge", batch=batch, native=False).learn(X[:rows], y[:rows])

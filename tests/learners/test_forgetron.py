@@ -67,7 +67,7 @@ def steps(learner: nr.RuleLearner, X: Array, y: Array, kernel: str) -> Any:
 @seeds(5, usual=2)
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_factor_is_the_largest_that_keeps_the_damage_within_15_32_of_the_mistakes(kernel: str, seed: int) -> None:
-    X, y = streams.dense(80, 4, seed=seed)
+    X, y = streams.dense(160, 4, seed=seed)
     factors = []
     for phi, sigma, margin, (_, damage), (missed, total) in steps(make("forgetron", kernel, budget=6), X, y, kernel):
 

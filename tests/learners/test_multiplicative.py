@@ -128,6 +128,37 @@ def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -
     assert learner.mistakes < bound_of(learner, features=n, relevant=k)
 
 
+@pytest.mark.parametrize("demotion", ["halve", "eliminate"])
+@pytest.mark.parametrize(("n", "k", "seed"), [(50, 1, 0), (64, 4, 1), (400, 3, 2)])
+def test_the_bound_of_a_falling_factor_holds_as_its_proof_counts(n: int, k: int, seed: int, demotion: str) -> None:
+    """The logarithms of the factors of all promotions sum to at most k (ln theta + L), those of demotions to more."""
+    X, y, _ = streams.disjunction(600, n, k, active=12, seed=seed)
+    for theta in (n, 0.1 * n, 3.0 * n):
+        learner = nr.make("winnow", theta=theta, demotion=demotion, native=False)
+        updated = learner.play(csr_array(X), y).updated
+        steps = math.log(2.5) / np.sqrt(1.0 + np.arange(updated.sum()) / 20.0)
+        up, down = steps[y[updated] > 0.0], steps[y[updated] < 0.0]
+        most = k * (math.log(theta) + math.log(2.5))
+        assert up.sum() <= most
+        if demotion == "halve":
+            assert down.sum() < 2.5 * most + 5.0 / 3.0 * math.log(2.5) * n / theta
+        else:
+            assert down.size < n / theta + 1.5 * most / math.log(2.5)
+        assert 0 < learner.mistakes < bound_of(learner, features=n, relevant=k)
+
+
+def test_the_factor_of_winnow_falls_with_the_root_of_its_updates() -> None:
+    X, y, _ = streams.disjunction(150, 30, k=3, active=6, seed=1)
+    y = streams.flip(y, 0.1, seed=1)
+    learner, exponents, moves = nr.make("winnow", native=False), np.zeros(30), 0
+    for t in range(150):
+        if learner.play(X[t : t + 1], y[t : t + 1]).updated[0]:
+            exponents += y[t] * X[t] / math.sqrt(1.0 + moves / 20.0)
+            moves += 1
+        np.testing.assert_allclose(factors(learner), 2.5**exponents, rtol=1e-9)
+    assert moves > 30
+
+
 # ---- elimination --------------------------------------------------------------------------------------------------
 
 
@@ -191,7 +222,7 @@ def literals(rounds: int, n: int, k: int, seed: int) -> tuple[Array, Array]:
 
 
 def test_negations_worked_by_hand() -> None:
-    learner = nr.make("winnow_duplicated", features=3, native=False)
+    learner = nr.make("winnow_duplicated", alpha=2.0, features=3, native=False)
     X = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
     said = learner.play(X, [1, 1, -1, -1])
     written(said.scores + 6.0, [3, 2 + 2 + 2, 1 + 1 + 2, 2 + 1 + 2])
@@ -201,7 +232,7 @@ def test_negations_worked_by_hand() -> None:
     written(learner.scores(X) + 6.0, [3, 3, 3, 3])
 
 
-@pytest.mark.parametrize("alpha", [1.5, 2.0])
+@pytest.mark.parametrize("alpha", [1.0, 1.5, 2.0])
 @engines
 def test_it_is_winnow_over_every_feature_and_its_negation(native: bool, alpha: float) -> None:
     n = 12
@@ -221,12 +252,20 @@ def test_it_is_winnow_over_every_feature_and_its_negation(native: bool, alpha: f
 @pytest.mark.parametrize(("n", "k"), [(8, 1), (30, 2), (200, 3)])
 def test_an_or_with_negations_is_learned_with_few_mistakes(n: int, k: int, seed: int) -> None:
     X, y = literals(400, n, k, seed)
-    learner = nr.make("winnow_duplicated", bias=True, features=n)
+    learner = nr.make("winnow_duplicated", alpha=2.0, bias=True, features=n)
     updated = learner.play(X[:, 1:], y).updated
     promotions, demotions = (updated & (y > 0.0)).sum(), (updated & (y < 0.0)).sum()
     assert 0 < promotions <= k * math.ceil(math.log2(2 * n))
     assert demotions < 2 * (promotions + 1)
     assert learner.mistakes < bound_of(learner, features=n, relevant=k)
+
+
+@seeds(4)
+@pytest.mark.parametrize(("n", "k"), [(8, 1), (30, 2)])
+def test_an_or_with_negations_is_learned_within_the_bound_of_a_falling_factor(n: int, k: int, seed: int) -> None:
+    X, y = literals(300, n, k, seed)
+    learner = nr.make("winnow_duplicated", bias=True, features=n, native=False).learn(X[:, 1:], y)
+    assert 0 < learner.mistakes < bound_of(learner, features=n, relevant=k)
 
 
 @pytest.mark.many_rounds
@@ -235,14 +274,14 @@ def test_thousands_of_mistakes_leave_no_trace_of_rounding() -> None:
     X = (rng.random((20_000, 6)) < 0.5).astype(float)
     X[:, 0] = 1.0
     y = rng.choice([1.0, -1.0], size=20_000)
-    mine, other = nr.make("winnow_duplicated", features=6), nr.make("winnow", alpha=2.0, theta=12.0)
+    mine, other = nr.make("winnow_duplicated", alpha=2.0, features=6), nr.make("winnow", alpha=2.0, theta=12.0)
     assert mine.play(X, y).updated.tolist() == other.play(np.hstack([X, 1.0 - X]), y).updated.tolist()
     assert mine.updates > 5000
 
 
 def test_an_exponent_beyond_the_range_of_floats_does_no_harm() -> None:
     """Where all features were in all updates, their negations have the weights they started with."""
-    learner = nr.make("winnow_duplicated", features=3, native=False).learn(np.eye(3), [1, -1, 1])
+    learner = nr.make("winnow_duplicated", alpha=2.0, features=3, native=False).learn(np.eye(3), [1, -1, 1])
     learner.model.arrays.e.v[:3], learner.model.arrays.n.net = -3000.0 * math.log(2.0), -3000.0
     settle(learner.model.arrays)
     written(learner.scores(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0]])) + 6.0, [3, 2, 0])
@@ -266,7 +305,7 @@ def pair(learner: nr.RuleLearner, start: float = 2.0) -> tuple[Array, Array]:
 def test_balanced_winnow_worked_by_hand() -> None:
     X = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     y = np.array([1.0, -1.0, -1.0, 1.0, 1.0])
-    learner = nr.make("winnow_balanced", alpha=2.0, native=False)
+    learner = nr.make("winnow_balanced", alpha=2.0, start=2.0, native=False)
     transcript = learner.play(X, y)
     written(transcript.scores, [0, 1, -2, -2, -1])
     assert transcript.updated.tolist() == [False, True, False, True, True]
@@ -274,7 +313,7 @@ def test_balanced_winnow_worked_by_hand() -> None:
 
 
 def test_a_balance_of_exactly_theta_is_positive() -> None:
-    learner = nr.make("winnow_balanced", alpha=2.0, native=False)
+    learner = nr.make("winnow_balanced", alpha=2.0, start=2.0, native=False)
     said = learner.play(np.array([[1.0, 0.0], [0.0, 1.0]]), [1, -1])
     assert said.predictions.tolist() == [1, 1]
     assert said.updated.tolist() == [False, True]

@@ -34,7 +34,7 @@ def test_values_of_0_and_1_are_learned_as_they_are_whatever_the_unit(name: str) 
     assert not np.allclose(other, nr.make(name, unit="largest", native=False).play(3.0 * X, y).scores)
 
 
-@pytest.mark.parametrize("name", ["winnow", "winnow_balanced"])
+@pytest.mark.parametrize("name", ["winnow", "winnow_balanced(start=2)"])
 def test_a_round_of_larger_values_than_all_before_only_sets_the_unit(name: str) -> None:
     learner = nr.make(name, native=False, algebra="dense").learn(np.array([[4.0, 1.0]]), [-1])
     assert (learner.updates, float(learner.model.arrays.n.unit)) == (0, 4.0)

@@ -19,7 +19,10 @@ class Bottou(FirstOrder):
         self.eta0, self.lam, self.loss = eta0, lam, loss
 
     def eta(self, t: int) -> float:
-        return self.eta0 / (1.0 + self.lam * self.eta0 * t)
+        if self.eta0 == 0.0 and not any(self.squares):
+            return 0.0
+        eta0 = self.eta0 or 1.0 / self.row_size()
+        return eta0 / (1.0 + self.lam * eta0 * t)
 
     def fade(self, t: int) -> float:
         return 1.0 - self.eta(t) * self.lam

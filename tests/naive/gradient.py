@@ -149,14 +149,14 @@ class OGD(FirstOrder):
     def rate(self, t: int, but: int = 0) -> float:
         if self.eta0 == 0.0:
             size = self.row_size(but)
-            return min(self.fallen(self.schedule, 32.0 / size, t, self.steps), 1.0 / size)
+            return min(self.fallen(self.schedule, 32.0 / size, t, self.steps), 2.0 / size)
         return self.fallen(self.schedule, self.eta0, t, self.steps)
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
         derivative = slope(self.loss, r)
         if derivative == 0.0:
             return None
-        self.steps += sqnorm > 0.0
+        self.steps += derivative * derivative * sqnorm > 0.0  # a gradient whose square is no float above 0 is no step
         return -self.rate(t) * r.weight * derivative
 
 

@@ -67,7 +67,8 @@ class Enhanced(RDA):
         if self.t == 0:
             return np.zeros_like(self.G)
         gbar, pull = self.G / self.t, self.gamma / np.sqrt(self.t)
-        return np.asarray(-np.sign(gbar) * np.maximum(0.0, np.abs(gbar) - self.lam - pull * self.rho) / pull)
+        rho = self.rho if self.told > 0.0 or not any(self.squares) else self.rho / np.sqrt(self.row_size())
+        return np.asarray(-np.sign(gbar) * np.maximum(0.0, np.abs(gbar) - self.lam - pull * rho) / pull)
 
 
 class StronglyConvex(RDA):

@@ -105,9 +105,9 @@ class Rule(Falling):
         self.squares += (sqnorm,)
 
     def row_size(self, but: int = 0) -> float:
-        """The largest of the means of the first |z|^2, the first two, and so on; but for so many at the end."""
-        some = self.squares[: len(self.squares) - but]
-        return max([float(np.mean(some[: n + 1])) for n in range(len(some))], default=0.0) or 1e-300
+        """The geometric mean of all |z|^2 that are not zero, but for so many at the end."""
+        some = [square for square in self.squares[: len(self.squares) - but] if square > 0.0]
+        return float(np.exp(np.mean(np.log(some)))) if some else 1e-300
 
     def update(self, r: Round) -> bool:
         raise NotImplementedError

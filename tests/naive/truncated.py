@@ -85,7 +85,8 @@ class Rounding(OGD):
         derivative = slope(self.loss, r)
         self.w = self.w - self.rate(self.t) * r.weight * derivative * r.z
         if completes(self.t, self.K):
-            self.w = T0(self.w, self.theta)
+            follows = self.eta0 == 0.0 and any(self.squares)
+            self.w = T0(self.w, self.theta / np.sqrt(self.row_size()) if follows else self.theta)
         return derivative != 0.0
 
 

@@ -12,7 +12,17 @@ def reach(x: Array) -> int:
     return max((j + 1 for j in range(len(x)) if x[j] != 0.0), default=0)
 
 
-class Divided(Rule):
+class Falling(Rule):
+    """The factor is alpha or, where alpha is 1, the power 1 / sqrt(1 + M / 20) of 2.5 after M updates."""
+
+    alpha = 2.0
+    moves = 0
+
+    def factor(self) -> float:
+        return self.alpha if self.alpha > 1.0 else float(2.5 ** (1.0 / (1.0 + self.moves / 20.0) ** 0.5))
+
+
+class Divided(Falling):
     """Rows are divided by the largest |x_j| of all mistakes, at first by 1; one that changes that changes no weight."""
 
     unit = "largest"
@@ -57,13 +67,14 @@ class Winnow(Divided):
         self.used = max(self.used, reach(r.x))
         due = self.due(r)
         if due:
-            self.w = self.w * self.alpha ** self.moved(r)
+            self.w = self.w * self.factor() ** self.moved(r)
+            self.moves += 1
             if self.demotion == "eliminate":
                 self.w[r.z < 0.0] = 0.0
         return due
 
 
-class DuplicatedWinnow(Rule):
+class DuplicatedWinnow(Falling):
     """Winnow over (x, 1 - x): one exponent a feature, one a negation. Features count from when they are first used,
     but all that time their negations were on. A sum short of theta by a billionth of it counts as theta.
     """
@@ -84,26 +95,28 @@ class DuplicatedWinnow(Rule):
     def scores(self, x: Array) -> Array:
         n = max(self.told, self.used, int(np.max(np.flatnonzero(x), initial=-1)) + 1, 1)
         m = min(int(n), len(x))
-        total = float(np.sum(self.alpha**self.on * x) + np.sum((self.alpha**self.off * (1.0 - x))[:m]))
-        total += (n - m) * self.alpha**self.net
+        total = float(np.sum(np.exp(self.on) * x) + np.sum((np.exp(self.off) * (1.0 - x))[:m]))
+        total += (n - m) * np.exp(self.net)
         return np.array([total - (self.theta or 2.0 * n) * (1.0 - 1e-9)])
 
     def update(self, r: Round) -> bool:
         if r.wrong:
-            self.on = self.on + r.signs[0] * r.x
-            self.off = self.off + r.signs[0] * (1.0 - r.x)
-            self.net += float(r.signs[0])
+            step = float(r.signs[0] * np.log(self.factor()))
+            self.on = self.on + step * r.x
+            self.off = self.off + step * (1.0 - r.x)
+            self.net += step
+            self.moves += 1
         return r.wrong
 
 
 class BalancedWinnow(Divided):
     """Keeps one exponent e a feature, from 0: w+ = start exp(e), w- = exp(-e); scores (w+ - w-).x - theta.
 
-    An update moves e by ln alpha times the example; where alpha is 1, by ln 2.5 / sqrt(1 + M / 20) after M of them.
+    An update moves e by the logarithm of the factor times the example.
     """
 
     def __init__(self, alpha: float = 2.0, theta: float = 1.0, start: float = 2.0, unit: str = "largest") -> None:
-        self.alpha, self.unit, self.moves = alpha, unit, 0
+        self.alpha, self.unit = alpha, unit
         self.theta = theta
         self.first = start
 
@@ -116,8 +129,7 @@ class BalancedWinnow(Divided):
     def update(self, r: Round) -> bool:
         due = self.due(r)
         if due:
-            step = np.log(self.alpha) if self.alpha > 1.0 else np.log(2.5) / (1.0 + self.moves / 20.0) ** 0.5
-            self.w = self.w + step * self.moved(r)
+            self.w = self.w + np.log(self.factor()) * self.moved(r)
             self.moves += 1
         return due
 

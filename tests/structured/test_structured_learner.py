@@ -48,8 +48,9 @@ def rounds() -> tuple[list[dict[str, float]], list[int]]:
 
 
 def rule(name: str, **options: Any) -> nr.RuleLearner:
-    """A learner; the default regularization of Pegasos follows the rows, which are differences here."""
-    return nr.make(name, native=False, **({"lam": 0.05} if name == "pegasos" else {}), **options)
+    """A learner; the default regularization of Pegasos and rate of ogd follow the rows, which are differences here."""
+    given = {"pegasos": {"lam": 0.05}, "ogd": {"eta0": 0.1}}.get(name, {})
+    return nr.make(name, native=False, **given, **options)
 
 
 def made(name: str = "pa1", cost: Any = None, average: bool = False, **options: Any) -> Any:

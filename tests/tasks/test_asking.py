@@ -57,7 +57,7 @@ def test_asks_and_learns_as_its_twin(name: str, task: str) -> None:
 @pytest.mark.parametrize(
     ("name", "task", "more"),
     [
-        *((name, task, {}) for name in SEVERAL for task in TASK_TABLE),
+        *((name, task, {"eta": 0.01} if name == "ofs_partial" else {}) for name in SEVERAL for task in TASK_TABLE),
         ("pa1", "multiclass", {"competitor": "rest"}),
         ("perceptron_ultraconservative", "multiclass", {}),
     ],

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import noregret as nr
 from tests import naive
 from verification.closing.__main__ import faults
 from verification.closing.named import Named, fault, named
@@ -69,7 +70,7 @@ def test_the_tables_of_the_page_are_read_as_they_were_written() -> None:
     found = list(tables(PAGE.read_text(encoding="utf-8")))
     assert f"\n{counted(found)}.\n" in PAGE.read_text(encoding="utf-8")
     assert {"LIBOL", "SOL", "scikit-learn", "Vowpal Wabbit", "KOL"} <= {table.source for table in found}
-    assert set(reproduced(found)) <= set(learner_names())
+    assert set(reproduced(found)) <= {card.name for card in nr.learners()}
 
 
 def test_twins_and_mutants_are_found_for_every_learner() -> None:

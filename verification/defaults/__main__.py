@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from verification.defaults.measure import Measurements, majority, subjects
+from verification.defaults.measure import Measurements, last_label, majority, subjects
 from verification.defaults.page import Figures, write_page
 from verification.defaults.streams import find_streams
 
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     streams = [one for one in find_streams(told.data) if told.streams is None or one.name in told.streams]
     for number, stream in enumerate(streams, 1):
         rows = stream.load()
-        figures.add_stream(stream, rows[0].shape[0], majority(rows))
+        figures.add_stream(stream, rows[0].shape[0], majority(rows), last_label(rows))
         for card in subjects(told.only):
             if ("multiclass" if stream.many else "binary") in card.tasks:
                 measured.measure(card, stream, rows)

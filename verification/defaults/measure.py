@@ -8,7 +8,8 @@ from pathlib import Path
 
 import noregret as nr
 from noregret.errors import Error
-from verification.defaults.streams import Rows, Stream
+from verification.defaults.rows import Rows
+from verification.defaults.streams import Stream
 
 TUNED = {
     "adadelta": ("eta", "delta"),
@@ -73,6 +74,11 @@ def majority(rows: Rows) -> int:
     baseline = LabelBaselines()
     baseline.count(rows[1])
     return baseline.majority_mistakes
+
+
+def last_label(rows: Rows) -> int:
+    """The mistakes of guessing that the last label comes again."""
+    return 1 + int((rows[1][1:] != rows[1][:-1]).sum())
 
 
 class Measurements:

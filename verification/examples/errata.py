@@ -1,5 +1,6 @@
 """Errors in commonly printed formulas, each shown by a small run."""
 
+from verification.examples.errata_concepts import CONCEPTS
 from verification.examples.errata_costs import COSTS as COSTS
 from verification.examples.errata_theorems import MEAN_GRADIENT, REGRET, SHRINK
 from verification.examples.page import Row, Section
@@ -315,7 +316,7 @@ BALANCED = Section(
     """Printed: negative if the sum is <= theta, positive if it is >= theta. Both hold at equality. In the library a
 sum of exactly theta predicts positive.""",
     """
-balanced = make("winnow_balanced", alpha=2.0, theta=1.0)
+balanced = make("winnow_balanced", alpha=2.0, theta=1.0, start=2.0)
 said = balanced.play(np.array([[1.0], [1.0]]), [1, -1])  # w+ - w- is 2 - 1
 """,
     (
@@ -359,6 +360,7 @@ SECTIONS = (
     PROMOTIONS,
     DEMOTION,
     BALANCED,
+    *CONCEPTS,
     REDUCTION,
     REGRET,
     MEAN_GRADIENT,

@@ -2,11 +2,6 @@
 
 LEFT_OUT = (
     (
-        "halving leaves fewer than half of the concepts; log 3^n = n; elimination makes n "
-        "mistakes; the number of k-disjunctions",
-        "learners of concept classes are not part of the library",
-    ),
-    (
         "indices in backpropagation; how an incremental SVD extends its factors, and at what cost",
         "networks and decompositions are not part of the library",
     ),

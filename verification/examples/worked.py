@@ -1,6 +1,6 @@
 """Examples that textbooks and lectures work out by hand, computed by the library."""
 
-from verification.examples import worked_kernels, worked_mistakes
+from verification.examples import worked_concepts, worked_kernels, worked_mistakes
 from verification.examples.page import Row, Section
 
 HEAD = """
@@ -253,7 +253,7 @@ numbers, are repeated until an epoch makes no update. The number of mistakes dep
     """
 every = np.array([[a, b, c, d, 1.0] for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)])
 target = (every[:, 0] == 1.0) | (every[:, 1] == 0.0)
-balanced = make("winnow_balanced", alpha=2.0)
+balanced = make("winnow_balanced", alpha=2.0, start=2.0)
 history = nr.epochs(balanced, every, np.where(target, 1, -1), shuffle=False)
 """,
     (
@@ -384,4 +384,5 @@ SECTIONS = (
     THRESHOLDS,
     *worked_kernels.SECTIONS,
     *worked_mistakes.SECTIONS,
+    *worked_concepts.SECTIONS,
 )

@@ -23,6 +23,9 @@ NAMES = (
     "parsing",
     "softmax",
     "pronouncing",
+    "decompositions",
+    "depths",
+    "forgetting",
 )
 
 

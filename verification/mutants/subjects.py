@@ -102,6 +102,17 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         for name in ("weights", "exponential", "fixed_share", "adahedge", "squint", "leader")
     },
     **{
+        f"portfolio_{name}": (
+            f"noregret.experts.portfolio.{name}",
+            tuple(
+                f"tests/experts/portfolio/test_{file}.py"
+                for file in ("hindsight", "portfolio_learner", "theorems", "universal")
+            ),
+            (),
+        )
+        for name in ("days", "simplex", "constant", "eg_portfolio", "ons", "pamr", "olmar", "universal")
+    },
+    **{
         name: (
             f"noregret.metrics.{name}",
             tuple(
@@ -112,6 +123,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         )
         for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
     },
+    "elimination": (
+        "noregret.concepts.elimination",
+        ("tests/concepts/test_concept_learners.py", "tests/concepts/test_worst_cases.py"),
+        (),
+    ),
     "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
     **{
         name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
@@ -129,8 +145,39 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         }.items()
     },
     "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
+    "gamma_functions": ("noregret.algebra.gamma_functions", ("tests/decomposition/test_lda.py",), ()),
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
+    **{
+        name: (f"noregret.decomposition.{name}", tuple(f"tests/decomposition/test_{file}.py" for file in files), ())
+        for name, files in {
+            "factors": ("svd", "pca"),
+            "factor_changes": ("svd",),
+            "row_factors": ("svd",),
+            "missing_entries": ("svd",),
+            "density": ("pca",),
+            "document_loops": ("lda",),
+            "topic_words": ("topic_words", "lda"),
+            "stick_loops": ("hdp",),
+            "word_filter": ("word_filter",),
+        }.items()
+    },
+    **{
+        f"games_{name}": (
+            f"noregret.games.{name}",
+            (f"tests/games/test_{file}.py", "tests/games/test_player_files.py"),
+            (),
+        )
+        for name, file in {
+            "moves": "rock_paper_scissors",
+            "move_predictors": "rock_paper_scissors",
+            "matrix_game": "matrix_games",
+            "swap_regret": "matrix_games",
+            "path_weights": "paths",
+            "path_hedge": "paths",
+            "path_leader": "paths",
+        }.items()
+    },
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 

@@ -23,6 +23,7 @@ from _pytest.runner import runtestprotocol
 
 from noregret.adapters import detector_loops, pool_probabilities
 from noregret.experts import rounds
+from noregret.experts.portfolio import days, hindsight
 from noregret.learner.engine import Engine
 
 MOST_ROUNDS = 2500  # interpreted, in one test
@@ -54,8 +55,8 @@ class Fault:
 class Interpreted:
     """Replaces the compiler: loops are interpreted, and a test is skipped when it plays too many rounds.
 
-    Detectors whose loops are not known as compiled ones run as plain Python; a test that compiles the loop of experts
-    or of probabilities, which others play as plain Python, is skipped.
+    Detectors whose loops are not known as compiled ones run as plain Python; a test that compiles the loop of experts,
+    portfolios or probabilities, which others play as plain Python, is skipped.
     """
 
     def __init__(self) -> None:
@@ -78,6 +79,8 @@ class Interpreted:
 
         setattr(detector_loops, "ENTRIES", {})  # noqa: B010
         setattr(rounds, "compile_rounds", refuse)  # noqa: B010
+        setattr(days, "compile_entry", refuse)  # noqa: B010
+        setattr(hindsight, "compile_entry", refuse)  # noqa: B010
         setattr(pool_probabilities, "compile_function", refuse)  # noqa: B010
         setattr(Engine, "__init__", interpreted)  # noqa: B010
         setattr(Engine, "play", counted)  # noqa: B010

@@ -13,7 +13,14 @@ from time import perf_counter
 from verification.reproduce.data import Missing, folder, must_hold
 from verification.reproduce.report import MISS, Table, count, lines, section, write
 
-MODULES = {"libol": "libol", "sol": "sol", "sklearn": "scikit", "vw": "vowpal", "kernel": "kernel"}
+MODULES = {
+    "libol": "libol",
+    "sol": "sol",
+    "sklearn": "scikit",
+    "vw": "vowpal",
+    "kernel": "kernel",
+    "portfolio": "portfolio",
+}
 PACKAGES = ("noregret", "numpy", "numba", "scipy", "scikit-learn", "vowpalwabbit")
 PAGE = Path(__file__).parents[2] / "docs" / "reproductions.md"
 BELOW = "## Every learner"  # what stands from here on in the page is kept

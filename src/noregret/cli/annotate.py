@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import Any, ClassVar, Protocol
 
 from noregret.cli.learner_names import add_settings, find_variant
+from noregret.cli.load_learner import load_learner
 from noregret.cli.output import open_output, write_json
 from noregret.cli.passes import is_model, learn_passes
 from noregret.cli.screen import Screen
@@ -16,7 +17,6 @@ from noregret.data.sentences import Sentence
 from noregret.errors import BadValue
 from noregret.evaluation.report import SCHEMA
 from noregret.learner.factory import make
-from noregret.learner.model_file import load
 from noregret.learner.variants import Variant
 from noregret.streams.conllu import read_blocks
 from noregret.structured.factored_learner import FactoredLearner
@@ -120,7 +120,7 @@ class Annotation(ABC):
             raise BadValue(f"{reason}; leave --{given[0]} out")
 
     def load(self, path: str) -> FactoredLearner:
-        learner = load(path)
+        learner = load_learner(path)
         if not isinstance(learner, self.kind):
             raise BadValue(f"{path}: this is a model of {learner.card.name}, not of {self.kind.card.name}")
         return learner

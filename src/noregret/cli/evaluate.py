@@ -6,6 +6,7 @@ import sys
 from noregret.cli.confusion_option import COLUMNS
 from noregret.cli.interrupts import check_interrupt
 from noregret.cli.learner_names import import_file
+from noregret.cli.load_learner import load_learner
 from noregret.cli.output import write_json
 from noregret.cli.predict import open_new_rows
 from noregret.cli.screen import Screen
@@ -15,7 +16,6 @@ from noregret.evaluation.capabilities import classes_of
 from noregret.evaluation.evaluate import Evaluation
 from noregret.evaluation.report import describe_skipped, report_confusion, report_head
 from noregret.evaluation.tables import confusion_table, reliability_table, table
-from noregret.learner.model_file import load
 
 NAMES = {
     "rate": "share of mistakes",
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     screen = Screen(args.quiet, piped=args.json == "-")
     for file in args.rule:
         import_file(file)
-    learner = load(args.model)
+    learner = load_learner(args.model)
     evaluation = Evaluation(learner)
     source = open_new_rows(args, learner, labelled=True)
     screen.announce(source)

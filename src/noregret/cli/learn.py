@@ -9,7 +9,8 @@ from noregret.cli import discard_output
 from noregret.cli.html_output import check_html, complete_report, write_html
 from noregret.cli.interrupts import check_interrupt, defer_interrupts, exit_code, ignore_interrupts
 from noregret.cli.learner_names import add_settings, find_variant, import_file, rule_file
-from noregret.cli.output import describe_entry_regret, plain_labels, print_confusion, to_cell, write_json
+from noregret.cli.load_learner import load_learner
+from noregret.cli.output import describe_entry_regret, prediction_columns, print_confusion, to_cell, write_json
 from noregret.cli.prediction_file import PredictionWriter, flush_if_live, open_predictions
 from noregret.cli.screen import Screen
 from noregret.cli.setup import (
@@ -23,11 +24,12 @@ from noregret.cli.setup import (
     missing_options,
     open_data,
     outer_detector,
+    suggest_task,
 )
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
-from noregret.evaluation.capabilities import report_of_pool, task_of
+from noregret.evaluation.capabilities import report_of_pool, task_class, task_of
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
 from noregret.evaluation.delayed_rows import DelayedTranscript
 from noregret.evaluation.evaluate import evaluate_held_out
@@ -46,7 +48,6 @@ from noregret.evaluation.report import (
     report_head,
 )
 from noregret.evaluation.tracking_regret import add_tracking
-from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
 from noregret.learner.variants import name_learner, write
 from noregret.metrics import LabelChanges, LearningCurve
@@ -55,9 +56,8 @@ from noregret.metrics.drift import describe_drift
 from noregret.streams import Source
 
 FIRST = 64  # rounds before the first line
-DEFAULT = "auto"  # the learner where none is named
 HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
-OF_MISTAKES = ("mistakes", "rate")  # columns that real targets have no use for
+OF_MISTAKES = ("mistakes", "rate")  # columns of tasks in which predictions are right or wrong
 FOR_NEW_MODELS = ("set", "task", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias",
                   "on_drift", "window")  # fmt: skip
 
@@ -144,7 +144,9 @@ def find_learning_notes(training: "Training", entry: Entry) -> list[str]:
 
 def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     """A new learner and its source."""
-    variants = add_settings(args.set, [find_variant(args.learner or DEFAULT)], args.task)
+    named = args.learner or task_class(args.task).default_learner
+    variants = add_settings(args.set, [find_variant(named)], args.task)
+    suggest_task(args, variants)
     early_options(args, variants).make(variants)  # refuse what cannot be, whatever the file
     source = open_data(args, args.task, **missing_options(args))
     return adapt_learners(args, learner_options(args, source, variants).make(variants))[0], source
@@ -153,7 +155,7 @@ def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
 def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     """A saved model and its source, which continues after the learned rows if the model was interrupted there."""
     variant = None if args.learner is None else find_variant(args.learner)
-    learner: Learner = load(args.resume, variant.card if variant is not None and rule_file(args.learner) else None)
+    learner = load_learner(args.resume, variant.card if variant is not None and rule_file(args.learner) else None)
     if variant is not None:
         found = name_learner(learner, variant.options) if variant.options else learner.card.name
         asked = write(variant.card, variant.options, learner.task)
@@ -283,7 +285,7 @@ class Training:
     @property
     def head(self) -> tuple[str, ...]:
         """The columns of the curve."""
-        return tuple(name for name in HEAD if name not in OF_MISTAKES or task_of(self.learner).prediction != "target")
+        return tuple(name for name in HEAD if name not in OF_MISTAKES or task_of(self.learner).counts_mistakes)
 
     def cells(self, point: CurvePoint) -> tuple[str, ...]:
         rounds, mistakes, loss, updates = point
@@ -318,7 +320,7 @@ def describe_result(entry: Entry, path: str | None, interrupted: bool) -> str:
     how = "stopped" if interrupted else "learned"
     asked = "" if entry.asked is None else f", {count_of(entry.asked, 'label')} asked for"
     saved = f"saved to {path}" if path else "not saved (--save PATH saves the model)"
-    learner, counts = entry.learner, entry.task.prediction != "target"
+    learner, counts = entry.learner, entry.task.counts_mistakes
     before = learner.rounds - entry.rounds
     mistakes = f" with {count_of(learner.mistakes, 'mistake')}" if counts else ""
     whole = f" ({learner.rounds:,} in all{mistakes})" if before > 0 else ""
@@ -329,8 +331,11 @@ def predicted_columns(learner: Learner, batch: Batch, transcript: Transcript) ->
     """What was predicted for the rows of a batch before they were learned, with their labels."""
     real = task_of(learner).real
     predicted = transcript.scores if transcript.predictions is None else transcript.predictions
-    answers = transcript.answers if isinstance(transcript, DelayedTranscript) else plain_labels(predicted, real)
-    found = {**(batch.kept or {}), "prediction": [to_cell(plain_label(label)) for label in answers]}
+    if isinstance(transcript, DelayedTranscript):
+        columns = {"prediction": [to_cell(plain_label(label)) for label in transcript.answers]}
+    else:
+        columns = prediction_columns(predicted, real)
+    found = {**(batch.kept or {}), **columns}
     if batch.y is not None:
         found["label"] = [to_cell(label) for label in (batch.y if isinstance(batch.y, list) else batch.y.tolist())]
     return found

@@ -4,6 +4,16 @@ import argparse
 from collections.abc import Sequence
 
 from noregret.cli.confusion_option import separate_value
+from noregret.cli.family_options import (
+    add_compress_options,
+    add_expert_options,
+    add_parse_options,
+    add_portfolio_options,
+    add_rps_options,
+    add_tag_options,
+    add_teach_options,
+    add_topics_options,
+)
 from noregret.cli.shared_options import (
     DATA,
     Parser,
@@ -18,7 +28,6 @@ from noregret.cli.shared_options import (
     add_regret_option,
     add_report_option,
     add_source_options,
-    positive,
     share_or_count,
 )
 from noregret.version import __version__
@@ -54,10 +63,18 @@ def make_parser() -> Parser:
     add_compare_options(
         commands.add_parser("compare", help="say what differs between two JSON reports, or rank learners")
     )
+    compress = commands.add_parser("compress", help="compress a picture by an online decomposition")
+    add_compress_options(compress)
     experts = commands.add_parser("experts", help="follow the advice of experts: weights, regret and bounds")
     add_expert_options(experts)
+    portfolio = commands.add_parser("portfolio", help="invest in stocks day by day: wealth, risk and regret")
+    add_portfolio_options(portfolio)
+    teach = commands.add_parser("teach", help="teach a hidden AND or OR: by queries, by a teacher, or at random")
+    add_teach_options(teach)
+    add_rps_options(commands.add_parser("rps", help="play rock-paper-scissors against an expert algorithm"))
     add_tag_options(commands.add_parser("tag", help="tag the words of sentences: train, measure, tag new text"))
     add_parse_options(commands.add_parser("parse", help="parse sentences into dependency trees: train, measure, parse"))
+    add_topics_options(commands.add_parser("topics", help="find the topics of documents, and their shares over time"))
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
@@ -221,79 +238,6 @@ def add_compare_options(compare: Parser) -> None:
                          "significance (default: 0.05)")  # fmt: skip
     compare.add_argument("--json", metavar="PATH", help="write the result as JSON to a file; - is standard output")
     compare.set_defaults(module="compare")
-
-
-def add_expert_options(experts: Parser) -> None:
-    experts.add_argument("data", metavar="FILE.csv", help="a table with a row for each round and a column for each "
-                         "expert; - is standard input, up_down a built-in example")  # fmt: skip
-    experts.add_argument(
-        "--truth", metavar="COLUMN", help="the column that holds the truth; the others are predictions"
-    )
-    experts.add_argument("--losses", action="store_true", help="the cells are losses, from 0 to 1")
-    experts.add_argument("--loss", choices=("zero_one", "squared", "absolute", "log"), help="the loss of a prediction "
-                         "(default: zero_one, for labels)")  # fmt: skip
-    experts.add_argument("--loss-range", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the lowest and highest "
-                         "loss there can be (default: 0 1)")  # fmt: skip
-    experts.add_argument("--algorithms", metavar="NAMES", help="algorithms separated by commas (default: hedge, "
-                         "adahedge, squint, fixed_share, weighted_majority, follow_the_leader)")  # fmt: skip
-    experts.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter; "
-                         "ALGORITHM.NAME=VALUE for one algorithm only; may be repeated")  # fmt: skip
-    experts.add_argument("--switches", type=int, default=3, metavar="K", help="compare also with the best sequences of "
-                         "experts that change up to K times (default: 3)")  # fmt: skip
-    experts.add_argument("--missing", choices=("refuse", "sleep"), default="refuse", help="an empty cell is an error, "
-                         "or its expert sleeps in this round")  # fmt: skip
-    experts.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="a column that is no expert; "
-                         "may be repeated")  # fmt: skip
-    experts.add_argument("--seed", type=int, default=0, metavar="N", help="of everything drawn at random (default: 0)")
-    experts.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
-    experts.add_argument("--picture", metavar="PATH", help="draw the weights and the regret: .png, .svg, .pdf")
-    experts.set_defaults(module="experts")
-
-
-def add_tag_options(tag: Parser) -> None:
-    tag.add_argument("files", nargs="+", metavar="FILE", help="a training file (CoNLL-U, or a table with --columns) or "
-                     "a saved model; then files to measure it on or to tag (.txt: a sentence a line)")  # fmt: skip
-    add_rule_options(tag, "arow")
-    tag.add_argument("--order", type=int, choices=(1, 2), help="how many tags before a token its tag "
-                     "depends on (default: 1)")  # fmt: skip
-    tag.add_argument("--tags", default="upos", choices=("upos", "xpos"), help="which tags of CoNLL-U (default: upos)")
-    tag.add_argument("--columns", metavar="WORD,TAG", help="files are tables of tokens, with these columns, counted "
-                     "from 1")  # fmt: skip
-    add_pass_options(tag)
-    tag.set_defaults(module="tag")
-
-
-def add_parse_options(parse: Parser) -> None:
-    parse.add_argument("files", nargs="+", metavar="FILE", help="a treebank in CoNLL-U or a saved model; then files to "
-                       "measure it on or to parse")  # fmt: skip
-    add_rule_options(parse, "pa1")
-    parse.add_argument("--crossing", action="store_true", help="arcs may cross: non-projective trees (default: "
-                       "projective trees)")  # fmt: skip
-    parse.add_argument("--bits", type=positive, metavar="B", help="features are hashed to 2^B cells "
-                       "(default: 22)")  # fmt: skip
-    add_pass_options(parse)
-    parse.set_defaults(module="parse_trees")
-
-
-def add_rule_options(parser: Parser, usual: str) -> None:
-    """The options of commands that train the learners of structured output by a rule."""
-    parser.add_argument("--learner", metavar="NAME", help=f"the rule (default: {usual})")
-    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the rule")
-    parser.add_argument("--average", action="store_true", help="predict with the average of the weights")
-    parser.set_defaults(usual=usual)
-
-
-def add_pass_options(parser: Parser) -> None:
-    """The options of commands that learn sentences in several passes."""
-    parser.add_argument("--passes", type=positive, default=5, metavar="N", help="how often the training file is "
-                        "learned (default: 5)")  # fmt: skip
-    parser.add_argument("--save", metavar="PATH", help="write the model to a file, also every 30 seconds")
-    parser.add_argument("--resume", metavar="MODEL", help="go on with a saved model: where it was interrupted in the "
-                        "same file, or with another file")  # fmt: skip
-    parser.add_argument("--out", metavar="PATH", help="write the predictions for the second file; - is standard "
-                        "output")  # fmt: skip
-    parser.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
-    parser.add_argument("--quiet", action="store_true", help="print only the result")
 
 
 def add_show_options(show: Parser) -> None:

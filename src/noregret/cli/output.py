@@ -92,6 +92,13 @@ def to_cell(label: object) -> object:
     return ",".join(str(plain_label(one)) for one in label) if isinstance(label, tuple) else label
 
 
+def prediction_columns(predictions: NDArray[Any], real: bool) -> dict[str, list[Any]]:
+    """Predictions as columns of a file: one, or one for each component."""
+    if getattr(predictions, "ndim", 1) == 2:
+        return {f"component {number}": column.tolist() for number, column in enumerate(predictions.T, start=1)}
+    return {"prediction": [to_cell(label) for label in plain_labels(predictions, real)]}
+
+
 def plain_labels(predictions: NDArray[Any], real: bool) -> list[Any]:
     """Predictions as people write them: numbers as they are, labels as 1 and not 1.0."""
     return predictions.tolist() if real else [plain_label(label) for label in predictions.tolist()]

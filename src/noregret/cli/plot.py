@@ -55,11 +55,11 @@ def draw(args: argparse.Namespace) -> None:
     elif args.what.lower().endswith(".json"):
         draw_report(args)
     else:
-        from noregret.learner.model_file import load
+        from noregret.cli.load_learner import load_learner
 
         for file in args.rule:
             import_file(file)
-        learner: Any = load(args.what)
+        learner: Any = load_learner(args.what)
         plots.save_figure(learner.plot(), args.out, "--out")
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from noregret.cli.confusion_option import COLUMNS
 from noregret.cli.interrupts import check_interrupt
 from noregret.cli.learner_names import import_file
-from noregret.cli.output import plain_labels, to_cell, write_json
+from noregret.cli.load_learner import load_learner
+from noregret.cli.output import plain_labels, prediction_columns, write_json
 from noregret.cli.prediction_file import flush_if_live, open_predictions
 from noregret.cli.screen import Screen
 from noregret.cli.setup import check_columns, check_outputs, given_read_options, open_data
@@ -31,7 +32,6 @@ from noregret.evaluation.checkpoint import restore_options
 from noregret.evaluation.evaluate import has_truth, is_same
 from noregret.evaluation.report import describe_skipped, plain_label, report_confusion, report_head
 from noregret.evaluation.tables import confusion_table
-from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
 from noregret.metrics import Confusion
 from noregret.streams import Source
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     screen = Screen(args.quiet, piped=args.out == "-")
     for file in args.rule:
         import_file(file)
-    learner: Learner = load(args.model)
+    learner = load_learner(args.model)
     if not has_learned(learner):
         raise NotLearned(f"{args.model}: this model has not learned a round yet")
     task = task_of(learner)
@@ -61,16 +61,15 @@ def run(args: argparse.Namespace) -> int:
                 check_columns(learner, source, screen)
                 screen.compile([learner], batch, len(classes_of(learner)))
             predictions, scores = predict_and_score(learner, batch.X)
-            labels = plain_labels(predictions, task.real)
             out.write(
                 {
                     **first_columns(batch, numbered=args.on_bad == "skip"),
-                    "prediction": [to_cell(label) for label in labels],
+                    **prediction_columns(predictions, task.real),
                     **more_columns(args, learner, batch, scores),
                 }
             )
             flush_if_live(args.out, is_live(args))
-            summary.add(labels, batch)
+            summary.add(plain_labels(predictions, task.real), batch)
             if screen.due():
                 screen.show((), (), screen.progress(summary.rows, batch.progress))
     head = report_head(args.command_line, source)
@@ -139,7 +138,7 @@ class Summary:
 
     def add(self, labels: Sequence[Any], batch: Batch) -> None:
         self.rows += len(labels)
-        if self.prediction == "score" or batch.y is None:  # a score is not comparable with a relevance
+        if self.prediction in ("score", "components") or batch.y is None:  # these are not comparable with a label
             return
         pairs = [(label, truth) for label, truth in zip(labels, batch.y, strict=True) if has_truth(truth)]
         self.labelled += len(pairs)

@@ -15,6 +15,7 @@ from noregret.cli.screen import Screen
 from noregret.cli.setup import (
     LearnerOptions,
     adapt_learners,
+    check_label,
     check_outputs,
     class_options,
     early_options,
@@ -23,6 +24,7 @@ from noregret.cli.setup import (
     missing_options,
     open_data,
     outer_detector,
+    suggest_task,
 )
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
@@ -66,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if args.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {args.threads}")
     variants = add_settings(args.set, select_variants(args, args.task), args.task)
+    suggest_task(args, variants)
     early_options(args, variants).make(variants)  # refuse what cannot be, whatever the file
     source = open_data(args, args.task, **missing_options(args))
     options = learner_options(args, source, variants)
@@ -77,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if any(one is not inner for one, inner in zip(learners, made, strict=True)):
         names = [name_learner(one) for one in learners]
     screen.announce(source)
-    observer, interrupted = ScreenObserver(screen, source), False
+    observer, interrupted = ScreenObserver(args, screen, source), False
     try:
         with screen.live():
             opened = open_for_tasks(source, map(task_of, learners))
@@ -138,11 +141,12 @@ def select_variants(args: argparse.Namespace, task: str | None) -> list[Variant]
 class ScreenObserver(Observer):
     """Compiles what the race needs once the first rows are there, then shows the leaderboard."""
 
-    def __init__(self, screen: Screen, source: Source) -> None:
-        self.screen, self.source = screen, source
+    def __init__(self, args: argparse.Namespace, screen: Screen, source: Source) -> None:
+        self.args, self.screen, self.source = args, screen, source
         self.leaderboard: Callable[[], Leaderboard] | None = None  # once a batch is played by all
 
     def begin(self, learners: Sequence[Learner], batch: Batch) -> None:
+        check_label(self.args, self.source)
         self.screen.note(describe_source(self.source, batch))
         for text in describe_reading(learners[0], self.source):
             self.screen.note(f"  {text}")
@@ -184,7 +188,8 @@ def describe_race_order(leaderboard: Leaderboard) -> str | None:
 def print_result(args: argparse.Namespace, leaderboard: Leaderboard, source: Source) -> None:
     """The leaderboard, the best learner, the baselines, and how to train the best."""
     best = leaderboard.best
-    seen = f"in {best.rounds:,} rounds, each predicted before its label was seen"
+    label = "its label was seen" if best.task.needs_labels else "it was learned"
+    seen = f"in {best.rounds:,} rounds, each predicted before {label}"
     lines = [str(leaderboard), "", f"best: {best.name}, {best.summarize()} {seen}"]
     lines.append(f"to compare: {describe_baselines(best.learner, leaderboard.baselines, best.rounds)}")
     first = leaderboard.best_held_out

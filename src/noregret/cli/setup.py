@@ -19,6 +19,7 @@ from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
 from noregret.learner.variants import Variant, parse_value
 from noregret.streams import ReadOptions, Source, open_source
+from noregret.streams.column_roles import NO_LABEL
 
 # ---- the source -----------------------------------------------------------------------------------------------------
 
@@ -45,6 +46,13 @@ def open_data(args: argparse.Namespace, task: str | None = None, **options: Any)
     if getattr(args, "keep", None):
         reading.setdefault("keep", tuple(args.keep))
     return open_source(args.data, ReadOptions(**reading), seed=args.seed)
+
+
+def suggest_task(args: argparse.Namespace, variants: Sequence[Variant]) -> None:
+    """Where no task is named: the one of learners that can play no other and need no labels, so that none are read."""
+    tasks = {task for one in variants for task in one.card.tasks}
+    if args.task is None and len(tasks) == 1 and not task_class(task := tasks.pop()).needs_labels:
+        args.task = task
 
 
 def missing_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -119,9 +127,12 @@ def wait_for_labels(args: argparse.Namespace, learners: Sequence[Learner]) -> li
 
 
 def check_label(args: argparse.Namespace, source: Source) -> None:
-    """Refuse rows whose label is missing altogether."""
+    """Refuse rows whose label is missing altogether, and a name that no column has."""
     if args.unlabelled is not None and source.label is None:
         raise BadValue(f"{source.name}: no column is known to hold the label; name it with --label")
+    columns = source.describe().get("columns")
+    if args.label not in (None, NO_LABEL) and source.label is None and isinstance(columns, dict):
+        raise BadValue(f"{source.name}: there is no column {args.label!r}; the columns are {list_names(list(columns))}")
 
 
 def early_options(args: argparse.Namespace, variants: Sequence[Variant] = ()) -> LearnerOptions:
@@ -135,7 +146,7 @@ def learner_options(args: argparse.Namespace, source: Source, variants: Sequence
     """The options of learners for this source."""
     task = args.task or source.learner_defaults.get("task")
     table = bool(source.learner_defaults.get("scale"))
-    scale = (table and not args.transform) if args.scale is None else args.scale
+    scale = (table and not args.transform and task_class(task).scales_by_default) if args.scale is None else args.scale
     bias: bool | str | None = task_class(task).bias_by_default
     if bias is None:
         bias = scale or bool(table and args.transform) if table or scale else source.learner_defaults.get("bias")

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from noregret.cli.confusion_option import COLUMNS, COUNTS
 from noregret.errors import BadValue
 
-TASKS = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit")
+TASKS = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit", "unsupervised")
 """The tasks whose rounds can be read from a file; written out, since importing them takes time that --help has not."""
 
 DATA = (

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from noregret.evaluation.capabilities import config_of, task_of
 from noregret.evaluation.report import count_of
 from noregret.learner.protocol import Learner
-from noregret.metrics import InputOrder, LabelBaselines, Metric, TargetBaselines
+from noregret.metrics import InputOrder, LabelBaselines, Metric, RowSizes, TargetBaselines
 from noregret.metrics.baselines import ErrorLoss, absolute_error
 
 LABELS = {"guessing the majority label so far": "majority", "the last label": "last_label"}
@@ -17,6 +17,8 @@ def make_baselines(learner: Learner) -> Metric:
     prediction = task_of(learner).prediction
     if prediction == "target":
         return TargetBaselines(error_loss(learner))
+    if prediction == "components":
+        return RowSizes()
     return InputOrder() if prediction == "score" else LabelBaselines()
 
 
@@ -31,6 +33,8 @@ def describe_baselines(learner: Learner, report: Mapping[str, float], rounds: in
     rounds, prediction = max(rounds, 1), task_of(learner).prediction
     if prediction == "target":
         return ", ".join(f"{name} loses {report[key] / rounds:.4g}" for name, key in TARGETS.items())
+    if prediction == "components":
+        return f"rows as they come have the mean square {report['row_sizes'] / rounds:.4g}, the loss of keeping nothing"
     if prediction == "score":
         right = 100 * report["pair_accuracy_as_they_come"]
         return f"the order in which the rows come has {right:.2f} % of pairs right"

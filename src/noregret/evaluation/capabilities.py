@@ -79,6 +79,12 @@ def parts_of(learner: Learner) -> list[Learner]:
     return [entry.learner for entry in getattr(learner, "entries", ())]
 
 
+def results_of(learner: Learner) -> list[str] | None:
+    """What it found, as lines of text, where it has no weights: singular values, centres, topics."""
+    found = getattr(learner, "describe_results", None)
+    return None if found is None else list(found())
+
+
 def report_of_pool(learner: Learner) -> PoolReport | None:
     """What a pool says of its entries and of its guarantee; None where the learner is not a pool."""
     return learner.report() if hasattr(learner, "shares") and learner.rounds else None  # type: ignore[attr-defined]
@@ -140,7 +146,13 @@ def nonzeros_of(learner: Learner) -> int | None:
 def features_of(learner: Learner) -> int | None:
     """How many features have been seen, where that is known."""
     model = getattr(learner, "model", None)
-    return None if model is None else int(model.learned_features)
+    found = getattr(learner, "features", None) if model is None else model.learned_features
+    return None if found is None else int(found)
+
+
+def hypothesis_of(learner: Learner) -> str | None:
+    """What it predicts by, in words, where it learns a concept."""
+    return getattr(learner, "words", None) if learner.card.boolean_rows else None
 
 
 def weights_of(learner: Learner, count: int | None = None) -> dict[Any, Any] | str:
@@ -201,10 +213,10 @@ def describe_collisions(learner: Learner) -> str | None:
 
 
 def task_warnings(learner: Learner, updates: int) -> list[str]:
-    """What its task finds odd about the data, after so many updates."""
+    """What its task, or the learner itself, finds odd about the data, after so many updates."""
     config, model = config_of(learner), getattr(learner, "model", None)
     if config is None or model is None:
-        return []
+        return list(learner.warnings()) if learner.card.boolean_rows and hasattr(learner, "warnings") else []
     return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
 
 

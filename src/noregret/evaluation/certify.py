@@ -11,6 +11,7 @@ from noregret.errors import BadValue, shown
 from noregret.evaluation.bounds import Theorem
 from noregret.evaluation.capabilities import accepted_options, config_of, parameters_of
 from noregret.evaluation.certified_rows import Prepared, prepare, read_batches
+from noregret.evaluation.concept_bounds import smallest_concept_bound
 from noregret.evaluation.hindsight import Fixed, Played
 from noregret.evaluation.hinge_sum import HingeSum, approach_hinge_sum, find_hinge_sum, trace_comparators
 from noregret.evaluation.invariants import Invariants, trace_invariants
@@ -195,7 +196,12 @@ def bound_learner(
     learner: Learner, source: Source, batches: Sequence[Batch], prepared: Prepared, comparators: Sequence[Fixed]
 ) -> MistakeBound:
     """Play one pass, and evaluate the theorems of the learner."""
-    played = play_once(learner, source, batches)
+    try:
+        played = play_once(learner, source, batches)
+    except BadValue as error:
+        if not learner.card.boolean_rows:
+            raise
+        return MistakeBound(name_learner(learner), 0, 0, why_not=str(error))  # it plays only rows that suit it
     counts = MistakeBound(name_learner(learner), int(played.mistakes.sum()), int(played.updated.sum()))
     config = config_of(learner)
     options = {**parameters_of(learner), **({} if config is None else {"covariance": config.covariance})}
@@ -204,7 +210,8 @@ def bound_learner(
         return replace(counts, why_not=f"its theorem is not about learners made with {other}")
     theorem = Theorem(learner.card, options, prepared.rounds.kind)
     try:
-        guarantee, at_most, name = smallest_mistake_bound(theorem, prepared.rounds, played, comparators)
+        found = smallest_concept_bound(learner, theorem, prepared.rounds, batches)
+        guarantee, at_most, name = found or smallest_mistake_bound(theorem, prepared.rounds, played, comparators)
     except BadValue as error:
         return replace(counts, why_not=str(error))
     bounds = "updates" if guarantee.bounds == "updates" else "mistakes"

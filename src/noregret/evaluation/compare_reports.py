@@ -30,7 +30,7 @@ class Report:
     @property
     def measure(self) -> str:
         """What the learners are ranked by: the first measure of the task, a minus before it if the largest is best."""
-        if task_class(self.task).prediction == "target":
+        if not task_class(self.task).counts_mistakes:
             return "loss"
         return "cost" if self.has("cost") else task_class(self.task).sort_keys[0]
 

@@ -51,7 +51,9 @@ def evaluate(
 
 def evaluate_held_out(learner: Learner, source: Source) -> dict[str, float] | None:
     """The report on the rows of a source that were held out; None where none has a label, or nothing was learned."""
-    if not source.held_out or not has_learned(learner) or any(batch.y is None for batch in source.held_out):
+    if not source.held_out or not has_learned(learner):
+        return None
+    if task_of(learner).needs_labels and any(batch.y is None for batch in source.held_out):
         return None
     evaluation = Evaluation(learner)
     for batch in source.held_out:
@@ -72,7 +74,7 @@ class Evaluation:
         if metrics is not None:
             self.metrics = list(metrics)
             return
-        counted: list[Metric] = [] if self.task.prediction == "target" else [Mistakes()]
+        counted: list[Metric] = [Mistakes()] if self.task.counts_mistakes else []
         if isinstance(learner, SelfEvaluating):
             counted.append(Loss())
         self.metrics = [*counted, *(METRICS[name]() for name in self.task.metrics)]
@@ -84,7 +86,7 @@ class Evaluation:
         """Predict a batch and show it to the metrics."""
         transcript = predict_batch(self.learner, batch)
         self.rows += 0 if batch.y is None else len(batch.y)
-        self.labelled += len(transcript.truth)
+        self.labelled += transcript.rounds if transcript.truth is None else len(transcript.truth)
         for metric in self.metrics:
             metric.see(batch, transcript)
 
@@ -106,7 +108,7 @@ def make_auc(learner: Learner) -> list[Metric]:
 def predict_batch(learner: Learner, batch: Batch) -> Transcript:
     """The transcript of rows that are predicted and not learned; rows without a label are left out."""
     task = task_of(learner)
-    if batch.y is None:
+    if batch.y is None and (task.needs_labels or not isinstance(learner, SelfEvaluating)):
         raise BadValue("the rows have no labels, so that nothing can be evaluated; `predict` writes the predictions")
     if isinstance(learner, SelfEvaluating):
         return learner.evaluate(batch.X, batch.y)

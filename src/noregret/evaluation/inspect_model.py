@@ -12,11 +12,13 @@ from noregret.evaluation.capabilities import (
     describe_preparation,
     features_of,
     given_options,
+    hypothesis_of,
     inner_learner,
     kernel_of,
     nonzeros_of,
     parameters_of,
     report_of_pool,
+    results_of,
     supports_of,
     task_of,
     weights_of,
@@ -56,6 +58,8 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
         "probabilities": describe_calibration(inner),
         "source": learner.source,
         "pool": None if (pool := report_of_pool(inner)) is None else pool.as_dict(),
+        "hypothesis": hypothesis_of(inner),
+        "results": results_of(inner),
         "weights": weights if isinstance(weights, str) else {str(name): value for name, value in weights.items()},
     }
 
@@ -133,15 +137,19 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
     if used is not None:
         yield f"kernel      {used.text}"
     yield f"learned     {describe_history(learner)}"
+    if (words := hypothesis_of(inner)) is not None:
+        yield f"hypothesis  {words}"
     calibration = describe_calibration(inner)
     if calibration is not None:
         yield f"proba       {calibration}"
     if learner.source:
         yield f"from        {describe_origin(learner.source)}"
         yield from describe_columns(learner.source)
-    weights, pool = weights_of(inner, LARGEST), report_of_pool(inner)
+    weights, pool, results = weights_of(inner, LARGEST), report_of_pool(inner), results_of(inner)
     yield ""
-    if pool is not None:
+    if results is not None:
+        yield from results
+    elif pool is not None:
         yield str(pool)
     elif used is not None:
         yield describe_supports(inner, used)
@@ -165,7 +173,7 @@ def show(value: Any) -> str:
 
 
 def counts_mistakes(learner: Learner) -> bool:
-    return task_of(learner).prediction in ("label", "labels")
+    return task_of(learner).prediction == "label"
 
 
 def describe_features(learner: Learner) -> str:

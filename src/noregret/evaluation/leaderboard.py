@@ -64,7 +64,7 @@ class Entry:
     def trend(self, doublings: int = 8) -> list[float]:
         """The mistake rate, or of real targets the mean loss, in each of the last doublings of the rounds."""
         points = [point for point in self.curve if point.rounds & (point.rounds - 1) == 0] + [*self.curve[-1:]]
-        name = "loss" if self.task.prediction == "target" else "mistakes"
+        name = "mistakes" if self.task.counts_mistakes else "loss"
         pairs = [(one, two) for one, two in pairwise(points) if two.rounds > one.rounds >= FIRST]
         return [
             (getattr(two, name) - getattr(one, name)) / (two.rounds - one.rounds) for one, two in pairs[-doublings:]
@@ -194,7 +194,9 @@ class Leaderboard:
     def best_held_out(self) -> Entry | None:
         """The best on rows that were held out, by the first measure that the task names; None without such rows."""
         entries = [entry for entry in self.entries if entry.held_out is not None and entry.stopped is None]
-        key = {"target": "mae", "score": "-pair_accuracy"}.get(self.best.task.prediction, "mistakes")
+        key = {"target": "mae", "score": "-pair_accuracy", "components": "mean_loss"}.get(
+            self.best.task.prediction, "mistakes"
+        )
         return min(entries, key=lambda entry: signed(entry.held_out or {}, key), default=None)
 
     @property
@@ -289,7 +291,7 @@ def show_balanced(entry: Entry) -> str:
 
 def show_held_out(entry: Entry) -> str:
     """The rate of mistakes on rows that were held out; in regression and ranking, what the task measures."""
-    names = {"target": "mae", "score": "pair_accuracy"}
+    names = {"target": "mae", "score": "pair_accuracy", "components": "mean_loss"}
     found = (entry.held_out or {}).get(names.get(entry.task.prediction, "rate"))
     return "" if found is None else f"{found:.4f}"
 

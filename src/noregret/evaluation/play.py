@@ -109,7 +109,7 @@ class Run:
 def watch_for_drift(learner: Learner, detector: Detector | str) -> DriftAlarms:
     """A metric that looks for drift in the mistakes of a learner or, of real targets, in its losses."""
     native = getattr(getattr(learner, "config", None), "native", True)
-    watch = "loss" if task_of(learner).prediction == "target" else "mistakes"
+    watch = "mistakes" if task_of(learner).counts_mistakes else "loss"
     return DriftAlarms(detector, watch, choose_runner(native))
 
 

@@ -72,6 +72,7 @@ def race(
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
     refuse_misspelt("race", options, ("learners", "threads", "regret"), learners)
     entrants = check_entrants(learners)
+    options = {**only_task(entrants), **options}
     tasks = [task_class(options.get("task")), *(task_of(one) for one in entrants or () if is_learner(one))]
     reading = {name: options.pop(name) for name in list(options) if name in READING}
     opened = open_for_tasks(source, tasks, reading)
@@ -89,6 +90,13 @@ def check_entrants(learners: Sequence[object] | str | None) -> list[Entrant] | N
     found = [one if is_learner(one) else as_variant(one, card_of) for one in learners]
     check_distinct([str(one) for one in found if isinstance(one, Variant)], " of the race")
     return found
+
+
+def only_task(entrants: list[Entrant] | None) -> dict[str, str]:
+    """The task of learners made by name that can play no other and need no labels, so that none are read."""
+    tasks = {task for one in entrants or () if isinstance(one, Variant) for task in one.card.tasks}
+    unlabelled = len(tasks) == 1 and not any(task_class(task).needs_labels for task in tasks)
+    return {"task": tasks.pop()} if unlabelled else {}
 
 
 def check_distinct(names: Sequence[str], where: str = "") -> None:
@@ -125,6 +133,8 @@ def make_learners(
     task = {**suggested, **explicit}.get("task", "binary")
     if task_class(task).bias_by_default is False:
         suggested.pop("bias", None)
+    if not task_class(task).scales_by_default:
+        suggested.pop("scale", None)
     if entrants is None:
         entrants = [Variant(card) for card in default_cards(task)]
     if not entrants:

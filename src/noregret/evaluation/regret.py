@@ -85,6 +85,8 @@ class RegretRun:
     def report(self, number: int, name: str) -> "RegretReport | str":
         """The regret of one of the learners, or why there is none."""
         tracker = self.trackers[number]
+        if tracker.learner.card.boolean_rows:
+            return describe_concept(tracker.learner)
         if tracker.rounds is None or tracker.rounds.why_not is not None:
             return tracker.why_not or str(tracker.rounds and tracker.rounds.why_not)
         played = tracker.played()
@@ -121,9 +123,18 @@ class RegretRun:
         return [replace(one, parts=parts) for one, parts in zip(found, renumbered, strict=True)]
 
 
+def describe_concept(learner: Any) -> str:
+    """What is compared in place of regret where a concept is learned: its mistakes with their bound."""
+    holds = ", which these labels contradict" if learner.inconsistent else ""
+    return (f"it learns a concept, which no weights compare with; {learner.mistakes:,} mistakes, at most "
+            f"{learner.bound:,g} where a concept of its class explains all labels{holds}")  # fmt: skip
+
+
 def why_no_regret(learner: Learner) -> str | None:
     """Why no regret is computed for a learner; None where one is."""
     config = config_of(learner)
+    if learner.card.boolean_rows:
+        return "it learns a concept, which no weights compare with"
     if config is None:
         return "it is made of other learners, so that no fixed weights compare with it"
     if learner.rounds:

@@ -12,7 +12,7 @@ from noregret.experts.prediction_losses import label_of
 from noregret.features.frames import check_columns, is_frame
 
 Name = str | int
-WANTED = "a matrix, a frame or a list of dicts, with a column for each expert"
+WANTED = "a matrix, a frame or a list of dicts, with a column for each expert or stock"
 
 
 class Table(NamedTuple):

@@ -112,11 +112,20 @@ _compiled: dict[tuple[ExpertCard, Chosen], Compiled] = {}
 
 def compile_rounds(card: ExpertCard, chosen: Chosen, values: tuple[Any, ...]) -> Compiled:
     """The compiled loop of an algorithm, with examples of its values: their types are always the same."""
+    return compile_entry(
+        specialize_entry(card, chosen), ("params", "state", "losses", "awake", "out"), values, first=LEARN + 1
+    )
+
+
+def compile_entry(
+    function: Callable[..., Any], names: tuple[str, ...], values: tuple[Any, ...], first: int = 0
+) -> Compiled:
+    """A compiled function over a table, which holds the named values from the slot `first` on; and the table's size."""
     from noregret.jit.compiled import compile_function  # what lists learners needs no compiler
     from noregret.jit.layout import count_words
 
-    places, slot = {}, LEARN + 1
-    for name, value in zip(("params", "state", "losses", "awake", "out"), values, strict=True):
+    places, slot = {}, first
+    for name, value in zip(names, values, strict=True):
         places[name] = (slot, value)
         slot += count_words(value)
-    return compile_function(specialize_entry(card, chosen), places), slot
+    return compile_function(function, places), slot

@@ -121,11 +121,11 @@ class HashedNames(Names):
         for at in np.flatnonzero((first != fingerprints) & ~self.shared[cells]).tolist():
             cell, fingerprint = int(cells[at]), fingerprints[at]
             if self.fingerprints[cell] == 0:
+                self.log.append(cell)  # first the log: what is undone is found there, wherever this is cut off
                 self.fingerprints[cell] = fingerprint
-                self.log.append(cell)
             elif self.fingerprints[cell] != fingerprint and not self.shared[cell]:
-                self.shared[cell] = True
                 self.log.append(-1 - cell)
+                self.shared[cell] = True
 
     def allocate(self) -> None:
         """Allocate the arrays of cells."""
@@ -136,11 +136,12 @@ class HashedNames(Names):
         """Undo all but the first `size` entries of the log."""
         self.cached_names, self.cached_hashes, self.recorded = (), empty_hashes(), 0
         while len(self.log) > size:
-            entry = self.log.pop()
+            entry = self.log[-1]
             if entry >= 0:
                 self.fingerprints[entry] = 0
             else:
                 self.shared[-1 - entry] = False
+            self.log.pop()
 
     # ---- in a model file ------------------------------------------------------------------------------------------
 
@@ -179,8 +180,8 @@ class HashedNames(Names):
             self.record(used, other.fingerprints[used])
             for cell in (-1 - log[log < 0]).tolist():
                 if not self.shared[cell]:
-                    self.shared[cell] = True
                     self.log.append(-1 - cell)
+                    self.shared[cell] = True
 
 
 def empty_hashes() -> Hashes:

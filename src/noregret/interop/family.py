@@ -168,11 +168,13 @@ def format_limits(param: Param) -> str:
 
 
 def find_families(cards: Iterable[Card], estimator_type: EstimatorType) -> Iterator[Family]:
-    """The cards by title that can be estimators of a type: they play its task, and contain no other learners."""
+    """The cards by title that can be estimators of a type: they play its task, on any rows, without other learners."""
     able = [
         card
         for card in cards
-        if can_be(card, estimator_type) and not any(isinstance(param, Component) for param in card.params.values())
+        if can_be(card, estimator_type)
+        and not card.boolean_rows
+        and not any(isinstance(param, Component) for param in card.params.values())
     ]
     for title in dict.fromkeys(card.title for card in able):
         members = [card for card in able if card.title == title]

@@ -69,7 +69,10 @@ class LabelCodes:
         found = probabilities_of(learner, X, scores_of(learner, X), agree=True)
         out = np.zeros((len(found), len(self.labels)))
         out[:, np.asarray(classes_of(learner), int)] = found
-        return np.asarray(out[:, np.argsort(self.labels)])
+        out = out[:, np.argsort(self.labels)]
+        if not hasattr(learner, "probabilities"):  # a pool predicts by votes, and its probabilities are a mixture
+            lift(out, np.searchsorted(self.classes, self.predict(learner, X)))
+        return out
 
     def predict(self, learner: Learner, X: Any) -> NDArray[Any]:
         """The label of every row."""
@@ -83,6 +86,15 @@ class LabelCodes:
         if hasattr(learner, "scores"):
             return np.asarray(self.classes[np.argmax(self.decide(learner, X), axis=1)])
         return np.asarray(self.labels[np.asarray(learner.predict(X), int)])
+
+
+def lift(probabilities: NDArray[np.float64], predicted: NDArray[np.intp]) -> None:
+    """Where another class than the predicted one is the most probable, swap the probabilities of the two."""
+    top = np.argmax(probabilities, axis=1)
+    wrong = np.flatnonzero(top != predicted)
+    larger, smaller = probabilities[wrong, top[wrong]], probabilities[wrong, predicted[wrong]]
+    larger = np.where(larger == smaller, np.nextafter(larger, 1.0), larger)  # of equal ones the first would be taken
+    probabilities[wrong, top[wrong]], probabilities[wrong, predicted[wrong]] = smaller, larger
 
 
 def one_score(learner: Learner, scores: NDArray[np.float64]) -> NDArray[np.float64]:

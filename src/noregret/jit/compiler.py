@@ -15,6 +15,7 @@ from numba import _dynfunc
 from numba.core import codegen, cpu, types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
+from noregret.algebra.verbs import REASSOCIATED
 from noregret.errors import Error
 from noregret.jit import objects
 from noregret.jit import overloads as overloads  # registers the verbs
@@ -109,7 +110,8 @@ def specialize(function: Function, name: str, bindings: Mapping[str, Any]) -> An
     """A copy of a function with its names bound, to be inlined into an entry."""
     copy = rebind(function, name, bindings)
     copy.__module__ = entry.__module__  # looked up when a loop comes from the disk; a user's file may be gone by then
-    return numba.njit(**INNER)(copy)
+    options = {**INNER, "fastmath": overloads.ANY_ORDER} if function in REASSOCIATED else INNER
+    return numba.njit(**options)(copy)
 
 
 # ---- loops ------------------------------------------------------------------------------------------------------
@@ -171,7 +173,7 @@ def explain(plan: Plan, error: Exception) -> str:
 def compile_function(function: Function, symbol: str, places: Places, replaced: Mapping[str, Function]) -> MachineCode:
     """A function with readers of its values, the intrinsics, and all plain functions that it calls."""
     bound = {f"read_{name}": make_reader(numba.typeof(example), first) for name, (first, example) in places.items()}
-    specialized = {name: specialize(one, name, INTRINSICS) for name, one in replaced.items()}
+    specialized = {name: specialize(one, name, bind_callees(one, dict(INTRINSICS))) for name, one in replaced.items()}
     return compile_entry(function, symbol, bind_callees(function, {**INTRINSICS, **bound, **specialized}))
 
 

@@ -3,13 +3,11 @@
 Features of dicts and sparse rows have names or numbers of their own; new ones may always come.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noregret.data.blocks import Block, DenseBlock
 from noregret.errors import BadValue, shown
-
-if TYPE_CHECKING:
-    from noregret.learner.model import Model
+from noregret.learner.row_state import RowState
 
 FIXED, GROW = "fixed", "grow"
 
@@ -21,7 +19,7 @@ def check_option(columns: Any) -> bool:
     return bool(columns == GROW)
 
 
-def check_columns(model: "Model", block: Block, learn: bool) -> None:
+def check_columns(model: RowState, block: Block, learn: bool) -> None:
     """Refuse dense rows with another number of columns than those that were learned.
 
     A learner of sparse rows takes dense ones of any width, as it takes sparse ones.

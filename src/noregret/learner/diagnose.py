@@ -11,9 +11,12 @@ from noregret.data.blocks import Rows, convert_sparse
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, Error
 from noregret.learner.change import Change
+from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
+
+FITTING = 1e100  # products of larger values may overflow, so that a built-in rule cannot go on
 
 
 class Trial:
@@ -54,10 +57,15 @@ def find_overflow(model: Model, X: RowsLike, y: LabelsLike, weight: WeightsLike)
             good = middle
         except Overflow:
             bad = middle
+    return overflow_error(model, bad, boundaries[bad] - 1)
+
+
+def overflow_error(model: Model, number: int, row: int) -> BadValue:
+    """The error of a round that overflowed: that of so many rounds of the call, at this row of it."""
     return BadValue(
-        f"round {model.rounds + bad} (row {boundaries[bad] - 1} of this call): a weight or a score is no longer finite;"
+        f"round {model.rounds + number} (row {row} of this call): a weight or a score is no longer finite;"
         " nothing of this call was learned. Scale the features, or take smaller steps",
-        row=boundaries[bad] - 1,
+        row=row,
     )
 
 
@@ -81,11 +89,18 @@ def find_rule_error(model: Model, X: RowsLike, y: LabelsLike, weight: WeightsLik
     except Error as error:
         return error
     except RuleRaised as error:
+        if model.card.built_in and largest_value(model, X[some]) > FITTING:
+            return overflow_error(model, first + 1, boundaries[first + 1] - 1)
         return locate_error(model, error.__cause__ or error, model.rounds + first + 1)
     return BadValue(
         f"rule {model.card.name} raised an error in compiled code that plain Python does not show; "
         "does every path return True or False?"
     )
+
+
+def largest_value(model: Model, X: RowsLike) -> float:
+    """The largest absolute value of some rows."""
+    return float(np.abs(encode_rows(model.copy(), X, grow=True, include_unknown=True).val).max(initial=0.0))
 
 
 def locate_error(model: Model, error: BaseException, round_number: int) -> Error:

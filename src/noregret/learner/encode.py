@@ -30,6 +30,7 @@ from noregret.features.kernel_maps import KernelMap
 from noregret.learner.columns import check_columns
 from noregret.learner.kernel_options import SPECTRUM
 from noregret.learner.model import Model
+from noregret.learner.row_state import RowState
 from noregret.learner.transform_loops import renumber_rows
 from noregret.state.space import physical_memory
 
@@ -51,11 +52,7 @@ def encode_rows(model: Model, X: RowsLike, grow: bool, include_unknown: bool) ->
     if model.config.gram is not None:
         return object_rows(model, model.config.gram.objects, X, grow)
     rows = number_features(model, X, grow, include_unknown)
-    for transform in model.transforms:
-        check_capacity(transform, rows.block.width)
-        check_made(transform, rows.block.rows)
-        rows = transform.apply(rows, grow, include_unknown)
-    block = rows.block
+    block = transform_rows(model, rows, grow, include_unknown)
     if model.config.transforms and model.space is not None and not (grow or include_unknown):
         block = fold_unknown(block, model.space.features - model.config.bias)
     if model.choose_algebra(block) in ("sparse", "kernel"):
@@ -65,6 +62,15 @@ def encode_rows(model: Model, X: RowsLike, grow: bool, include_unknown: bool) ->
     elif isinstance(block, SparseBlock):
         block = to_dense(verify(block))
     return add_constant(model, verify(block), grow) if model.config.bias else block
+
+
+def transform_rows(model: RowState, rows: PipelineRows, grow: bool, include_unknown: bool) -> Block:
+    """The rows behind all transforms, which learn them only when growing."""
+    for transform in model.transforms:
+        check_capacity(transform, rows.block.width)
+        check_made(transform, rows.block.rows)
+        rows = transform.apply(rows, grow, include_unknown)
+    return rows.block
 
 
 def is_filled(block: Block) -> bool:
@@ -133,7 +139,7 @@ def object_rows(model: Model, objects: int, X: RowsLike, grow: bool) -> Block:
     return block
 
 
-def number_features(model: Model, X: RowsLike, grow: bool, include_unknown: bool) -> PipelineRows:
+def number_features(model: RowState, X: RowsLike, grow: bool, include_unknown: bool) -> PipelineRows:
     """Rows with a number for every feature, the numbers of those that only say yes or no, and the groups of all."""
     names, missing, selectors = model.names, model.config.allows_missing, model.selectors
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
@@ -155,7 +161,7 @@ def number_features(model: Model, X: RowsLike, grow: bool, include_unknown: bool
     return add_groups(model, block)
 
 
-def add_groups(model: Model, block: Block) -> PipelineRows:
+def add_groups(model: RowState, block: Block) -> PipelineRows:
     """Rows whose features have only numbers, with the groups of these where transforms choose by them."""
     if not model.selectors.bits:
         return PipelineRows(block, NOTHING)
@@ -164,7 +170,7 @@ def add_groups(model: Model, block: Block) -> PipelineRows:
 
 
 def add_named_groups(
-    model: Model, block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray
+    model: RowState, block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray
 ) -> PipelineRows:
     """Rows with the learner's numbers, and the groups of features that have names where transforms choose by them."""
     if not model.selectors.bits or given.names is None:

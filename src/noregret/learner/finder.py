@@ -53,6 +53,16 @@ class Finder:
             )
         return found
 
+    def find_predicate(self, name: str) -> Any:
+        """A concept of a class of predicates, by its name."""
+        found = self.functions.get(name, self.features.get(name))  # a pickle has all that is the caller's in one dict
+        if not callable(found):
+            raise Error(
+                f"the model was learned with the concept {name!r}, a function of yours; give all of them to load by "
+                f"name, as in functions={{{name!r}: function}}"
+            )
+        return found
+
     def find_option(self, card: Card, option: str, name: str) -> Any:
         """The function that was given for an option, by the name it had when the model was saved."""
         found = self.functions.get(name)

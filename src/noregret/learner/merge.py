@@ -10,7 +10,7 @@ from noregret.features.hashing import HashedNames
 from noregret.learner.config import Config
 from noregret.learner.model import Model
 from noregret.learner.recent_scores import RecentScores
-from noregret.rules.row_size import ROW_SUMS
+from noregret.rules.row_size import ROW_SUMS, pool_sizes
 from noregret.state.align import rearrange, share_supports
 from noregret.state.class_changes import mirror, split
 from noregret.state.growth import grow, parts, settle
@@ -218,6 +218,8 @@ def combine(a: Model, b: Model) -> None:
         total = ours + others if name == "t" or name in ROW_SUMS else max(ours, others)
         mixes = name == "w_height" or name in a.card.counter_laws
         a.arrays.n[name] = share * ours + (1.0 - share) * others if mixes else total
+    if "row_size" in a.arrays.n.dtype.names:
+        pool_sizes(a.arrays.n)
 
 
 def raise_centres(a: Any, b: Any) -> None:

@@ -5,7 +5,7 @@ Arrays are stored as (class, feature) without spare room, so a file depends neit
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ from noregret.errors import BadValue
 from noregret.features.fitted import FittedTransform
 from noregret.features.hashing import HashedNames
 from noregret.features.kernel_maps import KernelMap
-from noregret.learner.config import resolve
+from noregret.learner.config import Config, resolve
 from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.kernel_options import KERNEL_TAKES
 from noregret.learner.kernel_options import NAMES as KERNEL_NAMES
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, WITHOUT_PACKED, Arrays, FindCard, Header
+from noregret.learner.name_file import dump_names, restore_names
 from noregret.learner.named import dump_name, restore_name
 from noregret.learner.recent_scores import is_window
 from noregret.rules.card import Card
@@ -32,6 +33,7 @@ from noregret.tasks.regression import Regression
 TARGETS_SCALED = 3  # from this format on, a regression learner scales its targets unless its parameters say otherwise
 COUNTS = ("rounds", "mistakes", "updates", "features")
 CORRUPT = "corrupt model file"
+OUTSIDE = "outside"  # what a header says of weights that the learner around the model keeps
 
 
 # ---- out -------------------------------------------------------------------------------------------------------------
@@ -59,6 +61,7 @@ def dump_header(model: Model) -> Header:
         "task": model.task.name,
         "algebra": model.algebra,
         "parameters": parameters,
+        "defaults": defaults_in_force(config),
         "labels": model.labels.order,
         "names": model.names.mode,
         "features": 0 if space is None else space.features,
@@ -69,6 +72,12 @@ def dump_header(model: Model) -> Header:
         "random": {"seed": config.seed},
         **dump_name(config),
     }
+
+
+def defaults_in_force(config: Config) -> dict[str, float | str]:
+    """The numbers and options that nobody gave, by which a file means the same where defaults have changed."""
+    found: dict[str, float | str] = {**config.numbers, **dict(config.choices)}
+    return {name: value for name, value in found.items() if name not in config.given}
 
 
 def dump_arrays(model: Model) -> Arrays:
@@ -86,9 +95,7 @@ def dump_arrays(model: Model) -> Arrays:
     if isinstance(model.names, HashedNames):
         found |= model.names.dump()
     elif model.names.mode == "names":
-        encoded = [name.encode("utf-8", "surrogatepass") for name in model.names.as_list()]
-        found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
-        found["names.offsets"] = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
+        found |= dump_names(model.names)
     return found
 
 
@@ -133,6 +140,16 @@ def with_gamma(parameters: dict[str, Any]) -> dict[str, Any]:
     return {**parameters, "gamma": 1.0} if takes and not given else parameters
 
 
+def changed_defaults(config: Config, saved: Any) -> dict[str, Any]:
+    """The defaults of a file that are others today; those of a file that does not tell are the earlier ones."""
+    if saved is None:
+        saved = {name: param.earlier for name, param in config.card.numbers.items() if param.earlier is not None}
+    if not isinstance(saved, dict) or not set(saved) <= set(config.card.params):
+        raise BadValue(f"{CORRUPT}: inconsistent header")
+    today = {**config.numbers, **dict(config.choices)}
+    return {name: value for name, value in saved.items() if name not in config.given and value != today.get(name)}
+
+
 def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     """The model that a header and arrays describe; nothing of them is used before it is checked."""
     card = find_card(header["rule"])
@@ -152,7 +169,9 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
         option = parameters.get(name)
         if choice.own is not None and isinstance(option, str) and option not in choice.among:
             parameters[name] = find_card.find_option(card, name, option)
-    model = Model.new(restore_name(resolve(card, parameters), header.get("named"), find_card))
+    config = restore_name(resolve(card, parameters), header.get("named"), find_card)
+    changed = changed_defaults(config, header.get("defaults"))
+    model = Model.new(replace(resolve(card, {**parameters, **changed}), named=config.named) if changed else config)
     for label in header["labels"]:
         model.labels.code[label]
     if model.labels.order != header["labels"]:
@@ -165,9 +184,11 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     model.constant, model.columns = float(header.get("constant", 0.0)), header.get("columns", 0)
     model.gamma = float(header.get("gamma", 0.0))
     model.names.mode = header["names"]
-    restore_names(model, header, arrays)
+    restore_vocabulary(model, header, arrays)
     if header["counters"] is not None:
         restore_state(model, header, arrays)
+    elif header.get("weights") == OUTSIDE and header["features"]:  # only the number of weights is known here
+        model.space = model.empty_space(str(model.algebra)).with_features(header["features"])
     restore_hashes(model, arrays)
     restore_transforms(model, arrays)
     restore_recent(model, header, arrays)
@@ -184,20 +205,11 @@ def restore_task(model: Model, name: str) -> None:
     model.task = grown
 
 
-def restore_names(model: Model, header: Header, arrays: Arrays) -> None:
-    """The names of the features, or the marks of hashed names."""
+def restore_vocabulary(model: Model, header: Header, arrays: Arrays) -> None:
+    """The names of the features, where they have some."""
     if header["names"] == "names":
-        bounds, letters = arrays["names.offsets"], arrays["names.bytes"].tobytes()
-        if arrays["names.bytes"].dtype != np.uint8 or bounds.dtype != np.int64 or bounds.ndim != 1 or not bounds.size:
-            raise BadValue(f"{CORRUPT}: its names have the wrong type")
-        if bounds[0] != 0 or bounds[-1] != len(letters) or (bounds[1:] < bounds[:-1]).any():
-            raise BadValue(f"{CORRUPT}: names and features do not fit")
-        offsets = bounds.tolist()
-        for first, last in pairwise(offsets):
-            model.names.known[letters[first:last].decode("utf-8", "surrogatepass")]
-        fits = len(model.names.known) == len(offsets) - 1
-        fits = fits and (model.makes_features or len(offsets) - 1 == max(header["features"] - model.config.bias, 0))
-        if not fits:
+        known = restore_names(model.names, arrays)
+        if not (model.makes_features or known == max(header["features"] - model.config.bias, 0)):
             raise BadValue(f"{CORRUPT}: names and features do not fit")
 
 

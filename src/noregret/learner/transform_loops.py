@@ -9,12 +9,12 @@ from noregret.features.feature_selectors import FeatureSelectors
 from noregret.features.fitted import LEARN, FittedTransform, Loop, Runner, run_interpreted
 from noregret.features.keys import HashedKeys
 from noregret.features.transforms import scale
-from noregret.learner.config import Config
+from noregret.learner.row_state import RowOptions
 
 NOTHING = np.zeros(0, np.int32)
 
 
-def start_transforms(config: Config, selectors: FeatureSelectors) -> list[FittedTransform]:
+def start_transforms(config: RowOptions, selectors: FeatureSelectors) -> list[FittedTransform]:
     """The transforms of a learner; what scale=True asks for is the last."""
     steps = (*config.transforms, *(scale() if config.scale else ()))
     sort = sort_rows_compiled if config.native else sort_rows

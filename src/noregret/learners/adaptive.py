@@ -155,7 +155,14 @@ def ftrl_weight(p: P, s: S, j: int) -> float:
     paper=MCMAHAN_2013,
     params={
         "alpha": Param(1.0, above=0.0, about="the learning rate", search=(1e-3, 1e1, "log"), measured=0.1),
-        "beta": Param(1.0, at_least=0.0, about="larger values shorten the first steps", search=(1e-2, 1e1, "log")),
+        "beta": Param(
+            0.1,
+            at_least=0.0,
+            about="larger values shorten the first steps",
+            search=(1e-2, 1e1, "log"),
+            measured=1.0,
+            earlier=1.0,
+        ),
         "l1": Param(0.01, at_least=0.0, about="the strength of the l1 penalty", search=(1e-3, 1e2, "log")),
         "l2": Param(0.0, at_least=0.0, about="the strength of the l2 penalty", grid=(0.0, 0.01, 0.1, 1.0, 10.0)),
     },

@@ -77,7 +77,7 @@ def batch_rate(p: P, s: S, g: G) -> float:
             0.0,
             at_least=0.0,
             about="the learning rate; 0 stands for steps of min(1, 8 / batch) / S along the gradient of each round, "
-            "where S is the largest mean |x|^2 so far",
+            "where S is the geometric mean of |x|^2 so far",
             search=(1e-3, 1e2, "log"),
             measured=0.1,
         ),

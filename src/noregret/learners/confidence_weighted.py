@@ -116,9 +116,9 @@ def move(s: S, Sz: Z, v: float, alpha: float, phi: float, least: float) -> bool:
     return False
 
 
-def eta(default: float) -> Param:
+def eta(default: float, earlier: float | None = None) -> Param:
     about = "the probability with which the example must be classified correctly after the update"
-    return Param(default, above=0.5, below=1.0, about=about, search=(0.55, 0.99, "linear"))
+    return Param(default, above=0.5, below=1.0, about=about, search=(0.55, 0.99, "linear"), earlier=earlier)
 
 
 def cw_margin(p: P, variance_after: float) -> float:
@@ -164,7 +164,7 @@ def cw_variance_margin(p: P, variance_after: float) -> float:
 
 @margin_rule(
     paper=DREDZE_2008,
-    params={"eta": eta(0.9)},
+    params={"eta": eta(0.65, earlier=0.9)},
     state={"w": plain, "sigma": covariance},
     guarantees=(
         Guarantee(
@@ -213,7 +213,7 @@ def scw1_bound(p: P, loss_before: float) -> float:
         "C": Param(
             0.0,
             at_least=0.0,
-            about="the largest step size; 0 stands for 8 / sqrt(S), where S is the largest mean |x|^2 so far",
+            about="the largest step size; 0 stands for 8 / sqrt(S), where S is the geometric mean of |x|^2 so far",
             search=(2.0**-8, 2.0**8, "log"),
         ),
         "floor": FLOOR,
@@ -256,7 +256,7 @@ def scw2_bound(p: P, loss_before: float) -> float:
             0.0,
             at_least=0.0,
             about="the weight of the squared loss against the change of the Gaussian; 0 stands for 30 / S, where S is "
-            "the largest mean |x|^2 so far",
+            "the geometric mean of |x|^2 so far",
             search=(2.0**-8, 2.0**8, "log"),
         ),
         "floor": FLOOR,

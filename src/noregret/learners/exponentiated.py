@@ -70,7 +70,7 @@ def eg_score(p: P, s: S, x: X) -> float:
         "eta": Param(
             0.0,
             at_least=0.0,
-            about="the learning rate; 0 stands for 1 / S, where S is the largest mean |x|^2 so far",
+            about="the learning rate; 0 stands for 1 / S, where S is the geometric mean of |x|^2 so far",
             search=(1e-3, 1e1, "log"),
             measured=0.1,
         ),
@@ -149,7 +149,7 @@ def eg_signed_score(p: P, s: S, x: X) -> float:
             0.0,
             at_least=0.0,
             about="the learning rate; 0 stands for n / (U^2 S), where n is the number of weights so far, and S the "
-            "largest mean |x|^2",
+            "geometric mean of |x|^2",
             search=(1e-4, 1e1, "log"),
             measured=3e-3,
         ),

@@ -10,7 +10,7 @@ from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.merge_law import Merge
 from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
-from noregret.rules.row_size import LEAST, ROW_COUNTERS, count_row
+from noregret.rules.row_size import LEAST, ROW_COUNTERS, count_row, goes_on_by_largest_mean
 from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
 from noregret.state.fields import plain, scaled
@@ -22,12 +22,12 @@ NAGUMO_NODA_1967 = (
 WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
 
 MIXING = Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is known", "mix")
-FIRST_RATE = 32.0  # over the size of the rows
+FIRST_RATE, LARGEST_RATE = 32.0, 2.0  # over the size of the rows
 ETA0 = Param(
     0.0,
     at_least=0.0,
     about="the learning rate of the first round; 0 stands for one that follows the rows: 32 / S by the schedule, but "
-    "at most 1 / S, where S is the largest mean |x|^2 so far",
+    "at most 2 / S, where S is the geometric mean of |x|^2 so far",
     search=(1e-3, 1e2, "log"),
     measured=0.1,
 )
@@ -119,15 +119,16 @@ def box_regret(p: P, norm: float, features: float, largest_gradient: float, roun
 
 
 def following_regret(p: P, distance: float, radius: float, least_radius: float, rounds: float) -> float:
-    """(D R)^2 max(1, sqrt(T) / 32) / 2 + 32 sqrt(T) (1 + ln(R / r)), for rates of min(1, 32 / sqrt(t)) / S_t.
+    """(D R)^2 (1 + ln T + 3 sqrt(T) / 16) / 4 + 32 (R / r)^2 sqrt(T), for rates of min(2, 32 / sqrt(t)) / S_t.
 
-    As the rates never grow, the regret is at most D^2 over twice the last rate plus half the sum of rate times |g|^2.
-    No |g_t|^2 exceeds |z_t|^2, and the first t of these sum to at most t S_t: summed by parts, the second sum is at
-    most the sum of min(1, 32 / sqrt(t)) plus 32 sqrt(T) ln(S_T / S_1).
+    The regret is at most D^2 / 2 times the first 1 / rate and all by which it grows, plus half the sum of rate times
+    |g|^2. By the inequality of the means, row t lets S grow by at most R^2 / t. So the first 1 / rate, which is
+    S_t max(1/2, sqrt(t) / 32), and all by which it grows are at most R^2 (max(1/2, sqrt(T) / 32) + ln(T) / 2 +
+    sqrt(T) / 16). No |g_t|^2 exceeds R^2, and no S_t is below r^2.
     """
     root = math.sqrt(rounds)
-    near = 0.5 * (distance * radius) ** 2 * max(1.0, root / FIRST_RATE)
-    return near + FIRST_RATE * root * (1.0 + math.log(radius / least_radius))
+    near = 0.25 * (distance * radius) ** 2 * (1.0 + math.log(rounds) + 0.1875 * root)
+    return near + FIRST_RATE * (radius / least_radius) ** 2 * root
 
 
 def has_no_first_rate(p: P) -> str | None:
@@ -141,18 +142,20 @@ def has_first_rate(p: P) -> str | None:
 def fitting_rate(p: P, s: S, g: G, steps: float = 0.0) -> float:
     """The rate of the schedule or, where eta0 is 0, one that follows the rows.
 
-    A step of 1 / |x|^2 moves the margin of its row by the slope of the loss.
+    A step of 1 / |x|^2 moves the margin of its row by the slope of the loss. Models of earlier versions go on with that
+    as the largest rate.
     """
     if p.eta0 > 0.0:
         return float(rate(p, p.eta0, s.n.t, steps))
     size = count_row(s, sqsource(g))
     if size <= LEAST:  # no row had a value yet: there is nothing to step along
         return 0.0
-    return float(min(1.0 / size, rate(p, FIRST_RATE / size, s.n.t, steps)))
+    most = 1.0 if goes_on_by_largest_mean(s) else LARGEST_RATE
+    return float(min(most / size, rate(p, FIRST_RATE / size, s.n.t, steps)))
 
 
 SLOPE_ONE = ("hinge", "logistic", "softmax", "perceptron", "eps_insensitive", "absolute", "huber")
-FOLLOWING = "(D R)^2 max(1, sqrt(T) / 32) / 2 + 32 sqrt(T) (1 + ln(R / r))"
+FOLLOWING = "(D R)^2 (1 + ln T + 3 sqrt(T) / 16) / 4 + 32 (R / r)^2 sqrt(T)"
 FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)"
 
 

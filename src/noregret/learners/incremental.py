@@ -38,6 +38,7 @@ def count_if_wrong(s: S, i: int) -> bool:
         "sweeps": Param(
             1.0,
             at_least=0.0,
+            at_most=1000.0,
             about="how many passes over all rows so far follow a new row, rounded down; fewer where one is without an "
             "update",
             grid=(0.0, 1.0, 3.0, 10.0),

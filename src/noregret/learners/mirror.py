@@ -56,7 +56,7 @@ def p_norm_regret(p: P, norm_q: float, squared_gradients_p: float) -> float:
         "eta": Param(
             0.0,
             at_least=0.0,
-            about="the learning rate; 0 stands for 1 / S, where S is the largest mean |x|^2 so far",
+            about="the learning rate; 0 stands for 1 / S, where S is the geometric mean of |x|^2 so far",
             search=(1e-4, 1e1, "log"),
             measured=0.02,
         ),

@@ -5,6 +5,18 @@ import math
 from noregret.algebra import add, dot, exp_dot, exp_total, extent, multiply, peak, prune, side
 from noregret.algebra.internal_verbs import scaled_by
 from noregret.algebra.verbs import unbound
+from noregret.learners.falling_factor import (
+    FALLING,
+    FIRST_FACTOR,
+    LASTING,
+    factor,
+    falling_halving_bound,
+    falling_updates,
+    has_factor,
+    has_falling_factor,
+    promoted,
+    promotion,
+)
 from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
@@ -20,11 +32,11 @@ TIE = 5e-324  # a sum of exactly theta counts as positive
 ROUNDING = 1e-9  # a sum that falls short of theta by this part of it counts as theta
 
 
-def factor(default: float) -> Param:
-    return Param(default, above=1.0, about="the factor of a promotion or demotion", search=(1.05, 4.0, "log"))
-
-
 POOLED = Merge("exact", "the exponents of the weights add: updates are pooled; no bound is known", "add")
+LITERALS = (
+    "x in {0,1}^n and no row of zeros (with a bias there is none); y is the disjunction of k features or negated "
+    "features; features = n"
+)
 DISJUNCTION = (
     "x in {0,1}^n; y is the disjunction of k of the n features; with theta = 0, the first row contains the last feature"
 )
@@ -63,6 +75,8 @@ UNIT = Choice(
 
 def most_promotions(alpha: float, theta: float) -> float:
     """How often one weight, from 1, can be multiplied by alpha while it is below theta: ceil(log theta / log alpha)."""
+    if alpha <= 1.0:
+        return math.inf
     promotions = 0.0
     while alpha**promotions < theta:
         promotions += 1.0
@@ -75,6 +89,8 @@ def halving_bound(alpha: float, theta: float, features: float, relevant: float) 
     A promotion multiplies one of the k relevant weights, which are never demoted, and adds less than (alpha - 1) theta
     to the sum of all weights, n at first; a demotion takes at least (1 - 1 / alpha) theta away.
     """
+    if alpha <= 1.0:
+        return math.inf
     promotions = relevant * most_promotions(alpha, theta)
     return (1.0 + alpha) * promotions + alpha / (alpha - 1.0) * features / theta
 
@@ -90,12 +106,24 @@ def elimination_bound(p: P, features: float, relevant: float) -> float:
     return float(p.alpha * relevant * most_promotions(p.alpha, theta) + features / theta)
 
 
+def winnow_falling_bound(p: P, features: float, relevant: float) -> float:
+    """20 ((1 + B / (40 L))^2 - 1), B = 3.5 k (ln theta + L) + 5 L n / (3 theta), where L = ln 2.5."""
+    return falling_halving_bound(p.theta if p.theta > 0.0 else features, features, relevant)
+
+
+def elimination_falling_bound(p: P, features: float, relevant: float) -> float:
+    """The same with B = 2.5 k (ln theta + L) + L n / theta, as a demotion takes at least theta away."""
+    theta = p.theta if p.theta > 0.0 else features
+    begun = math.log(FIRST_FACTOR) * features / theta
+    return falling_updates(FIRST_FACTOR * promoted(theta, relevant) + begun)
+
+
 def halve(p: P, s: S, z: Z) -> None:
-    multiply(s.w, p.alpha, z)
+    multiply(s.w, promotion(p, s), z)
 
 
 def eliminate(p: P, s: S, z: Z) -> None:
-    prune(s.w, p.alpha, z)
+    prune(s.w, promotion(p, s), z)
 
 
 def winnow_score(p: P, s: S, x: X) -> float:
@@ -107,7 +135,7 @@ def winnow_score(p: P, s: S, x: X) -> float:
 @margin_rule(
     paper=LITTLESTONE_1988,
     params={
-        "alpha": factor(1.35),
+        "alpha": factor(earlier=1.35),
         "theta": Param(
             0.0,
             at_least=0.0,
@@ -123,16 +151,17 @@ def winnow_score(p: P, s: S, x: X) -> float:
         "unit": UNIT,
     },
     state={"w": positive},
-    counters={"features": 0.0, "unit": 0.0},
+    counters={"features": 0.0, "unit": 0.0, "steps": 0.0},
     score=winnow_score,
     guarantees=(
         Guarantee(
             "mistakes",
             "mistakes < (1 + alpha) u + alpha n / ((alpha - 1) theta), u = k ceil(log theta / log alpha); "
             "for alpha = 2 and theta = n, < 3 k ceil(log2 n) + 2",
-            DISJUNCTION,
+            f"alpha > 1; {DISJUNCTION}",
             winnow_bound,
             options={"demotion": ("halve",)},
+            requires=has_factor,
             comparator="disjunction",
             relation="below",
         ),
@@ -140,9 +169,30 @@ def winnow_score(p: P, s: S, x: X) -> float:
             "mistakes",
             "mistakes < alpha u + n / theta, u = k ceil(log theta / log alpha); "
             "for alpha = 2 and theta = n, at most 2 k ceil(log2 n)",
-            DISJUNCTION,
+            f"alpha > 1; {DISJUNCTION}",
             elimination_bound,
             options={"demotion": ("eliminate",)},
+            requires=has_factor,
+            comparator="disjunction",
+            relation="below",
+        ),
+        Guarantee(
+            "mistakes",
+            f"{FALLING}, B = 3.5 k (ln theta + L) + 5 L n / (3 theta), L = ln 2.5",
+            f"alpha = 1; {DISJUNCTION}",
+            winnow_falling_bound,
+            options={"demotion": ("halve",)},
+            requires=has_falling_factor,
+            comparator="disjunction",
+            relation="below",
+        ),
+        Guarantee(
+            "mistakes",
+            f"{FALLING}, B = 2.5 k (ln theta + L) + L n / theta, L = ln 2.5",
+            f"alpha = 1; {DISJUNCTION}",
+            elimination_falling_bound,
+            options={"demotion": ("eliminate",)},
+            requires=has_falling_factor,
             comparator="disjunction",
             relation="below",
         ),
@@ -157,6 +207,7 @@ def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     s.n.features = max(s.n.features, extent(z))
     if margin <= 0.0 and not outgrows(s, z):
         move(p, s, scaled_by(z, 1.0 / scored_in(s)))
+        s.n.steps += 1.0
         return True
     return False
 
@@ -166,11 +217,19 @@ def duplicated_bound(p: P, features: float, relevant: float) -> float:
     return halving_bound(p.alpha, p.theta if p.theta > 0.0 else 2.0 * features, 2.0 * features, relevant)
 
 
+def duplicated_falling_bound(p: P, features: float, relevant: float) -> float:
+    """That of Winnow with twice the features."""
+    return falling_halving_bound(p.theta if p.theta > 0.0 else 2.0 * features, 2.0 * features, relevant)
+
+
 def duplicated_score(p: P, s: S, x: X) -> float:
-    """w.x + v.(1 - x) against the threshold, where v_j = alpha^net / w_j belongs to the negation of feature j."""
+    """w.x + v.(1 - x) against the threshold, where v_j = e^net / w_j belongs to the negation of feature j.
+
+    Of a constant factor, whole updates are counted.
+    """
     n = max(p.features, s.n.features, extent(x), 1.0)
     theta = p.theta if p.theta > 0.0 else 2.0 * n
-    net = s.n.net * math.log(p.alpha)
+    net = s.n.net * math.log(p.alpha) if p.alpha > 1.0 else s.n.net
     negated = exp_total(s.e, -1.0, n, net) - exp_dot(s.e, x, -1.0, net)
     return float(exp_dot(s.e, x, 1.0, 0.0) + negated - theta * (1.0 - ROUNDING))
 
@@ -178,7 +237,7 @@ def duplicated_score(p: P, s: S, x: X) -> float:
 @margin_rule(
     paper=LITTLESTONE_1988,
     params={
-        "alpha": factor(2.0),
+        "alpha": factor(earlier=2.0),
         "theta": Param(
             0.0,
             at_least=0.0,
@@ -193,16 +252,25 @@ def duplicated_score(p: P, s: S, x: X) -> float:
         ),
     },
     state={"e": log_weights},
-    counters={"features": 0.0, "net": 0.0},
+    counters={"features": 0.0, "net": 0.0, "steps": 0.0},
     score=duplicated_score,
     guarantees=(
         Guarantee(
             "mistakes",
             "mistakes < (1 + alpha) u + 2 alpha n / ((alpha - 1) theta), u = k ceil(log theta / log alpha); "
             "for alpha = 2 and theta = 2n, < 3 k ceil(log2 2n) + 2",
-            "x in {0,1}^n and no row of zeros (with a bias there is none); y is the disjunction of k features or "
-            "negated features; features = n",
+            f"alpha > 1; {LITERALS}",
             duplicated_bound,
+            requires=has_factor,
+            comparator="disjunction",
+            relation="below",
+        ),
+        Guarantee(
+            "mistakes",
+            f"{FALLING}, B = 3.5 k (ln theta + L) + 10 L n / (3 theta), L = ln 2.5",
+            f"alpha = 1; {LITERALS}",
+            duplicated_falling_bound,
+            requires=has_falling_factor,
             comparator="disjunction",
             relation="below",
         ),
@@ -215,29 +283,15 @@ def winnow_duplicated(p: P, s: S, z: Z, margin: float) -> bool:
     """Winnow over every feature and its negation, at the cost of the active features only."""
     s.n.features = max(s.n.features, extent(z))
     if margin <= 0.0:
-        add(s.e, math.log(p.alpha), z)
-        s.n.net += side(z)
+        step = math.log(promotion(p, s))
+        add(s.e, step, z)
+        s.n.net += side(z) * (1.0 if p.alpha > 1.0 else step)
+        s.n.steps += 1.0
         return True
     return False
 
 
-FIRST_FACTOR, LASTING = 2.5, 20.0  # of balanced Winnow: its first factor, and after how many updates it begins to fall
 LARGEST_ROOT = 1e100  # of the updates that are promised
-
-
-def promotion(p: P, s: S) -> float:
-    """alpha or, where it is 1, a factor that falls with the root of the updates."""
-    if p.alpha > 1.0:
-        return float(p.alpha)
-    return math.exp(math.log(FIRST_FACTOR) / math.sqrt(1.0 + s.n.steps / LASTING))
-
-
-def has_factor(p: P) -> str | None:
-    return None if p.alpha > 1.0 else "it is proved for an alpha above 1"
-
-
-def has_falling_factor(p: P) -> str | None:
-    return None if p.alpha == 1.0 else "it is proved for alpha = 1, a factor that falls with the updates"
 
 
 def balanced_bound(p: P, features: float, margin_1: float, largest_value: float) -> float:
@@ -288,15 +342,15 @@ def balanced_score(p: P, s: S, x: X) -> float:
 @margin_rule(
     paper=LITTLESTONE_1989,
     params={
-        "alpha": Param(
+        "alpha": factor(earlier=None),
+        "theta": Param(1.0, at_least=0.0, about="the threshold", search=(1e-1, 1e2, "log")),
+        "start": Param(
             1.0,
             at_least=1.0,
-            about="the factor of a promotion or demotion; 1 stands for one that falls with the updates: "
-            "2.5^(1 / sqrt(1 + M / 20)) after M of them",
-            search=(1.05, 4.0, "log"),
+            about="the first value of w+; that of w- is 1",
+            search=(1.0, 4.0, "linear"),
+            earlier=2.0,
         ),
-        "theta": Param(1.0, at_least=0.0, about="the threshold", search=(1e-1, 1e2, "log")),
-        "start": Param(2.0, at_least=1.0, about="the first value of w+; that of w- is 1", search=(1.0, 4.0, "linear")),
         "unit": UNIT,
     },
     state={"plus": positive, "minus": positive},

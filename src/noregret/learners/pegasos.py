@@ -60,7 +60,8 @@ def has_lam(p: P) -> str | None:
         "lam": Param(
             0.0,
             at_least=0.0,
-            about="the strength of the l2 penalty; 0 stands for S / 1000, where S is the largest mean |x|^2 so far",
+            about="the strength of the l2 penalty; 0 stands for S / 1000, where S is the geometric mean of |x|^2 so "
+            "far",
             search=(1e-7, 1e-1, "log"),
             measured=0.1,
         ),

@@ -168,7 +168,7 @@ def margin_bound(p: P, radius: float, margin: float) -> float:
         "b": Param(
             0.0,
             at_least=0.0,
-            about="the margin below which it updates; 0 stands for the largest mean |x|^2 so far",
+            about="the margin below which it updates; 0 stands for the geometric mean of |x|^2 so far",
             search=(1e-2, 1e2, "log"),
         ),
         "eta": Param(1.0, above=0.0, about="the step size", untuned="only b / eta matters"),

@@ -127,7 +127,7 @@ def nherd_loss(p: P, loss_before: float, variance_before: float) -> float:
             0.0,
             at_least=0.0,
             about="the weight of the squared loss against the change of the Gaussian; 0 stands for 4 / S, where S is "
-            "the largest mean |x|^2 so far",
+            "the geometric mean of |x|^2 so far",
             search=(1e-3, 1e3, "log"),
         )
     },

@@ -17,10 +17,11 @@ from noregret.state.fields import top_k
 WANG_2014 = "Wang, Zhao, Hoi and Jin, Online feature selection and its applications, IEEE TKDE 26, 2014"
 LARGEST = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 B = Param(
-    1000.0,
+    3000.0,
     at_least=1.0,
     about="the number of non-zero weights; with many classes, of all classes together",
     grid=LARGEST,
+    earlier=1000.0,
 )
 MIXED = Merge(
     "heuristic",
@@ -48,7 +49,7 @@ def shrinks(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | N
         "eta": Param(
             0.0,
             at_least=0.0,
-            about="the step size; 0 stands for 1 / S, where S is the largest mean |x|^2 so far",
+            about="the step size; 0 stands for 1 / S, where S is the geometric mean of |x|^2 so far",
             search=(1e-3, 1e1, "log"),
         ),
         "lam": Param(
@@ -155,12 +156,19 @@ def partial_final(p: P, s: S, x: X) -> float:
     paper=WANG_2014,
     params={
         "B": Param(
-            1000.0,
+            3000.0,
             at_least=1.0,
             about="the number of features read from a row, and of non-zero weights",
             grid=LARGEST,
+            earlier=1000.0,
         ),
-        "eta": Param(0.01, above=0.0, about="the step size", search=(1e-3, 1e1, "log")),
+        "eta": Param(
+            1e-3,
+            above=0.0,
+            about="the step size, which matters for predictions only relative to R",
+            search=(1e-3, 1e1, "log"),
+            earlier=0.01,
+        ),
         "eps": Param(
             0.2,
             above=0.0,

@@ -10,7 +10,7 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.penalties import l1_penalty
-from noregret.rules.row_size import ROW_COUNTERS, count_row, row_size
+from noregret.rules.row_size import ROW_COUNTERS, count_row, row_size, unit_of_weights
 from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import plain
 
@@ -20,7 +20,7 @@ GAMMA = Param(
     0.0,
     at_least=0.0,
     about="the weight of the proximal term: larger values keep the weights smaller; 0 stands for S / 32, where "
-    "S is the largest mean |x|^2 so far",
+    "S is the geometric mean of |x|^2 so far",
     search=(1e-1, 5e3, "log"),
     measured=5.0,
 )
@@ -116,8 +116,8 @@ def enhanced_regret(p: P, norm: float, norm_1: float, largest_gradient: float, r
 
 def enhanced_weight(p: P, s: S, j: int) -> float:
     """As in RDA, with a threshold that is larger by rho beta_t / t."""
-    factor = pace(p, s)
-    return beyond(s, j, p.lam + p.rho / factor, -factor) if factor > 0.0 else 0.0
+    factor, rho = pace(p, s), p.rho * (unit_of_weights(s) if p.gamma == 0.0 else 1.0)
+    return beyond(s, j, p.lam + rho / factor, -factor) if factor > 0.0 else 0.0
 
 
 @gradient_rule(
@@ -128,7 +128,8 @@ def enhanced_weight(p: P, s: S, j: int) -> float:
         "rho": Param(
             0.005,
             at_least=0.0,
-            about="the l1 part of the proximal term, which matters in early rounds; 0 is plain RDA",
+            about="the l1 part of the proximal term, which matters in early rounds; 0 is plain RDA; where gamma is 0, "
+            "it is over the root of S",
             search=(1e-4, 1e-1, "log"),
         ),
         "beta": BETA,
@@ -183,8 +184,8 @@ def strongly_convex_penalty(p: P, norm: float, norm_1: float) -> float:
         "s": Param(
             0.0,
             at_least=0.0,
-            about="the strength of the l2 penalty |w|^2 / 2; 0 stands for S / 1000, where S is the largest mean "
-            "|x|^2 so far",
+            about="the strength of the l2 penalty |w|^2 / 2; 0 stands for S / 1000, where S is the geometric "
+            "mean of |x|^2 so far",
             search=(1e-4, 1e2, "log"),
             measured=0.3,
         ),

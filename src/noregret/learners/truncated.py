@@ -10,6 +10,7 @@ from noregret.learners.gradient import (
     FALLING,
     FIRST_RATE,
     FOLLOWING,
+    LARGEST_RATE,
     SLOPE_ONE,
     constant_rate_regret,
     falling_rate_regret,
@@ -22,7 +23,7 @@ from noregret.rules.decorators import gradient_rule, schedule
 from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
-from noregret.rules.row_size import ROW_COUNTERS
+from noregret.rules.row_size import ROW_COUNTERS, unit_of_weights
 from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import lazy
 
@@ -139,9 +140,12 @@ def falling_rounding_regret(p: P, norm_1: float, distance: float, largest_gradie
 def following_rounding_regret(
     p: P, norm_1: float, distance: float, radius: float, least_radius: float, rounds: float
 ) -> float:
-    """That of gradient descent at a rate that follows the rows + |u|_1 theta floor(T / K) R^2 max(1, sqrt(T) / 32)"""
-    last = radius**2 * max(1.0, math.sqrt(rounds) / FIRST_RATE)
-    dropped = p.theta * math.floor(rounds / p.K) * last
+    """That of gradient descent at a rate that follows the rows + |u|_1 theta floor(T / K) R max(1/2, sqrt(T) / 32)
+
+    Weights up to theta / sqrt(S) are dropped at a rate of at least 1 / (S max(1/2, sqrt(T) / 32)), where S <= R^2.
+    """
+    slowest = radius * max(1.0 / LARGEST_RATE, math.sqrt(rounds) / FIRST_RATE)
+    dropped = p.theta * math.floor(rounds / p.K) * slowest
     return float(following_regret(p, distance, radius, least_radius, rounds) + norm_1 * dropped)
 
 
@@ -149,7 +153,12 @@ def following_rounding_regret(
     paper=LANGFORD_2009,
     params={
         "eta0": ETA0,
-        "theta": Param(1e-3, at_least=0.0, about="weights up to this size are set to zero", search=(1e-4, 1.0, "log")),
+        "theta": Param(
+            1e-3,
+            at_least=0.0,
+            about="weights up to this size are set to zero; where eta0 is 0, over the root of S",
+            search=(1e-4, 1.0, "log"),
+        ),
         "K": Param(10.0, at_least=1.0, about="the weights are rounded every K rounds", grid=(1.0, 10.0, 100.0)),
         "schedule": schedule("inv_sqrt"),
     },
@@ -174,7 +183,7 @@ def following_rounding_regret(
         ),
         Guarantee(
             "regret",
-            f"regret against u <= {FOLLOWING} + |u|_1 theta floor(T / K) R^2 max(1, sqrt(T) / 32)",
+            f"regret against u <= {FOLLOWING} + |u|_1 theta floor(T / K) R max(1/2, sqrt(T) / 32)",
             "eta0 = 0; every r <= |z_t| <= R, where z_t is the signed example; any u; D = max |w_t - u|; all "
             "importance weights 1",
             following_rounding_regret,
@@ -189,4 +198,5 @@ def rounding(p: P, s: S, g: G) -> None:
     """Gradient descent that sets small weights to zero every K rounds."""
     add(s.w, -fitting_rate(p, s, g), g)
     if due(s.n.t, p.K):
-        shrink(s.w, 2.0 * p.theta, p.theta)
+        theta = p.theta * (unit_of_weights(s) if p.eta0 == 0.0 else 1.0)
+        shrink(s.w, 2.0 * theta, theta)

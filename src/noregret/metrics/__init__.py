@@ -22,6 +22,7 @@ from noregret.metrics.multilabel import Multilabel
 from noregret.metrics.page_hinkley import PageHinkley
 from noregret.metrics.ranking import InputOrder, Ranking
 from noregret.metrics.reliability import Reliability
+from noregret.metrics.row_sizes import RowSizes
 from noregret.metrics.target_errors import TargetErrors
 
 METRICS: dict[str, Callable[[], Metric]] = {
@@ -34,6 +35,6 @@ METRICS: dict[str, Callable[[], Metric]] = {
 __all__ = [
     "DETECTORS", "METRICS", "Adwin", "Auc", "Confusion", "Ddm", "Detector", "DriftAlarms", "InputOrder",
     "LabelBaselines", "LabelChanges", "LearningCurve", "Loss", "MeanRanks", "MergeableMetric", "Metric", "Mistakes",
-    "Multilabel", "PageHinkley", "PairedMistakes", "Ranking", "Reliability", "Runtime", "TargetBaselines",
+    "Multilabel", "PageHinkley", "PairedMistakes", "Ranking", "Reliability", "RowSizes", "Runtime", "TargetBaselines",
     "TargetErrors", "Totals", "Updates", "compute_mcnemar", "mean_ranks", "sliding_difference",
 ]  # fmt: skip

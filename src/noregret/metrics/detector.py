@@ -106,6 +106,9 @@ class Detector(ABC):
         new.cells, new.bound = self.cells.copy(), None
         return new
 
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.copy()
+
     def describe(self) -> dict[str, Any]:
         """The name and the settings, for reports and files."""
         return {"name": self.name, **self.params}

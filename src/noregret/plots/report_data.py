@@ -31,11 +31,11 @@ def entries_of(results: Results) -> list[Report]:
 
 
 def has_targets(results: Results) -> bool:
-    """Whether real targets were predicted, which are not right or wrong."""
+    """Whether there are only losses: what is predicted is not right or wrong, as real targets and components."""
     if isinstance(results, (Leaderboard, Entry)):
-        return (results.best if isinstance(results, Leaderboard) else results).task.prediction == "target"
+        return (results.best if isinstance(results, Leaderboard) else results).task.counts_mistakes is False
     name = results.get("task")
-    return isinstance(name, str) and task_class(name).prediction == "target"
+    return isinstance(name, str) and not task_class(name).counts_mistakes
 
 
 def read_report(path: str) -> Report:

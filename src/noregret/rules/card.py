@@ -33,6 +33,7 @@ class Card:
     merge: Merge = NO_MERGE
     default_variant: bool = False
     runs_by_default: bool = False  # in a race that names no learners
+    boolean_rows: bool = False  # whether all values of rows must be 0 or 1
 
     def __repr__(self) -> str:
         options = ", ".join(f"{name}={param.default_text}" for name, param in self.params.items())

@@ -14,9 +14,11 @@ Bounded: TypeAlias = Literal[
     "mistakes", "expected mistakes", "updates", "squared loss", "squared loss on updates", "squared errors",
     "normalised squared errors", "regret", "regularised regret", "expected regret", "linear regret on updates",
     "excess squared errors", "sum of steps", "margin after the update", "loss after the update",
-    "divergence plus loss of the update", "norm of the weights",
+    "divergence plus loss of the update", "norm of the weights", "expected loss",
 ]  # fmt: skip
-Comparator: TypeAlias = Literal["none", "any", "separating", "lossless", "simplex", "l1 ball", "disjunction", "in set"]
+Comparator: TypeAlias = Literal[
+    "none", "any", "separating", "lossless", "simplex", "l1 ball", "disjunction", "concept", "in set"
+]
 Relation: TypeAlias = Literal["at most", "below", "equal"]
 Condition: TypeAlias = Callable[[Any], str | None]
 DEFAULT_COVARIANCE = "diagonal"

@@ -74,6 +74,7 @@ class Declared(TypedDict, total=False):
     weights: bool
     default_variant: bool
     runs_by_default: bool
+    boolean_rows: bool
 
 
 def method_card(**declared: Unpack[Declared]) -> Callable[[Factory], Factory]:

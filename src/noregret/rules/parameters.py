@@ -19,7 +19,8 @@ class Param:
     The search space is a range (lowest, highest, "log" or "linear"), or a grid of values; `untuned` says why there is
     none where a search makes no sense. `measured` is the default where scores are measured in units of the task, as in
     regression; `default` is that of all other tasks, where only signs or the order of scores decide. A default below
-    the range, such as a 0 that stands for a value that follows the rows, is searched in addition.
+    the range, such as a 0 that stands for a value that follows the rows, is searched in addition. `earlier` is the
+    default of model files that do not tell theirs, where it was another.
     """
 
     default: float
@@ -32,6 +33,7 @@ class Param:
     grid: tuple[float, ...] = ()
     untuned: str = ""
     measured: float | None = None
+    earlier: float | None = None
 
     def __post_init__(self) -> None:
         if (self.search is not None) + bool(self.grid) + bool(self.untuned) > 1:

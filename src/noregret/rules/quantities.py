@@ -9,13 +9,14 @@ regression the bounds hold for targets as they are given (scale_target=False).
 from typing import Literal, NamedTuple, TypeAlias
 
 QuantityName: TypeAlias = Literal[
-    "active_features", "best_expert_loss", "classes", "comparator_loss", "comparator_loss_on_updates",
-    "comparator_normalised_errors", "comparator_precision", "comparator_squared_errors", "comparator_squares",
-    "coordinate_gradients", "distance", "distance_inf", "divergence", "excess_squares", "experts", "features",
-    "initial_excess", "initial_norm", "largest_eigenvalue", "largest_gradient", "largest_value", "last_rate",
-    "least_radius", "log_det", "loss_before", "loss_variance", "margin", "margin_1", "margin_q", "mixability_gap",
-    "norm", "norm_1", "norm_inf", "norm_q", "radius", "radius_p", "relative_margin", "relevant", "rounds", "row_radius",
-    "row_range", "runs", "smallest_eigenvalue", "squared_batch_gradients", "squared_gradients", "squared_gradients_inf",
+    "active_features", "best_expert_loss", "best_subspace_loss", "classes", "comparator_loss",
+    "comparator_loss_on_updates", "comparator_normalised_errors", "comparator_precision",
+    "comparator_squared_errors", "comparator_squares", "concepts", "coordinate_gradients", "distance",
+    "distance_inf", "divergence", "excess_squares", "experts", "features", "initial_excess", "initial_norm",
+    "largest_eigenvalue", "largest_gradient", "largest_value", "last_rate", "least_radius", "least_relative",
+    "log_det", "loss_before", "loss_variance", "margin", "margin_1", "margin_q", "mixability_gap", "norm", "norm_1",
+    "norm_inf", "norm_q", "radius", "radius_p", "relative_margin", "relevant", "rounds", "row_radius", "row_range",
+    "runs", "smallest_eigenvalue", "squared_batch_gradients", "squared_gradients", "squared_gradients_inf",
     "squared_gradients_p", "squared_scores_on_updates", "summed_rates", "switches", "updates_without_mistake",
     "variance_after", "variance_before", "variances_on_updates",
 ]  # fmt: skip
@@ -39,9 +40,11 @@ QUANTITIES: dict[QuantityName, Quantity] = {
     "rounds": Quantity("T", "rows", "the number of rounds"),
     "features": Quantity("n", "rows", "the number of features: one more than the largest index of a non-zero value"),
     "classes": Quantity("k", "rows", "the number of classes"),
+    "concepts": Quantity("|C|", "rows", "the number of concepts in the class that the learner was given"),
     "experts": Quantity("N", "rows", "the number of experts, also of those that arrived later"),
     "radius": Quantity("R", "rows", "max over t of |z_t|: |x_t| with two classes or targets, sqrt(2) |x_t| with more"),
     "least_radius": Quantity("r", "rows", "min over t of |z_t|"),
+    "least_relative": Quantity("r", "rows", "min over t and i of x_ti / (max over j of x_tj), x_t > 0 price relatives"),
     "radius_p": Quantity("R", "rows", "max over t of |z_t|_p, where p is the learner's parameter p"),
     "row_radius": Quantity("R", "rows", "max over t of |x_t|, for learners that step along rows"),
     "row_range": Quantity("R", "rows", "max over t of (max over j of x_tj) - (min over j of x_tj)"),
@@ -72,6 +75,9 @@ QUANTITIES: dict[QuantityName, Quantity] = {
         "N(u)", "comparator", "sum over t of (y_t - u.x_t)^2 / (delta + |x_t|^2), delta the learner's"
     ),
     "best_expert_loss": Quantity("L*", "comparator", "the summed losses of the best expert; of mistakes, their number"),
+    "best_subspace_loss": Quantity(
+        "L*", "comparator", "the least sum of |x_t - P x_t|^2 over all projections P on as many directions as are kept"
+    ),
     "switches": Quantity("k", "comparator", "how often the sequence of experts that is compared with changes"),
     # ---- play --------------------------------------------------------------------------------------------------------
     "initial_norm": Quantity("|w_1|", "play", "the norm of the weights before the first round: 0 unless random"),

@@ -34,14 +34,19 @@ def title_of(name: str) -> str:
 
 
 def load_package(package: str) -> None:
-    """Import every module of a package; each registers its cards. A folder that cannot be read is not an empty one."""
+    """Import every module of a package and of the packages in it; each registers its cards.
+
+    A folder that cannot be read is not an empty one.
+    """
     path = importlib.import_module(package).__path__
     try:
         for folder in filter(os.path.isdir, path):
             os.listdir(folder)  # pkgutil would find no modules there, and say nothing
-        names = [module.name for module in pkgutil.iter_modules(path)]
-        for name in names:
+        names = [(module.name, module.ispkg) for module in pkgutil.iter_modules(path)]
+        for name, is_package in names:
             importlib.import_module(f"{package}.{name}")
+            if is_package:
+                load_package(f"{package}.{name}")
     except OSError as error:
         where = error.filename or ", ".join(path)
         raise Error(f"{where}: a part of noregret cannot be read ({error.strerror or error}); "

@@ -61,7 +61,11 @@ def find_sources(spec: Any, options: ReadOptions, seed: int) -> list[Source]:
     elif isinstance(spec, tuple) and len(spec) == 3 and options.lists:
         X, y, query = spec
         source = ArraySource(X, y, query=query)
+    elif not options.labelled and is_matrix(spec):
+        source = ArraySource(spec, None)
     elif isinstance(spec, tuple) and len(spec) == 2:
+        if spec[1] is None and options.labelled:
+            raise BadValue(f"a pair (X, y) holds rows and labels, not {type(spec[0]).__name__} and NoneType")
         source = ArraySource(*spec)
     elif isinstance(spec, Iterable):
         source = RoundSource(spec)
@@ -71,6 +75,13 @@ def find_sources(spec: Any, options: ReadOptions, seed: int) -> list[Source]:
         )
     options.check_applies(source.kind, source.accepts)
     return [source]
+
+
+def is_matrix(spec: Any) -> bool:
+    """Return whether a source is rows alone: a matrix, a sparse matrix or a list of dicts."""
+    if hasattr(spec, "tocsr") or getattr(spec, "ndim", 0) == 2:
+        return True
+    return isinstance(spec, list) and bool(spec) and all(isinstance(row, Mapping) for row in spec)
 
 
 def blocks(source: Any, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:
@@ -139,7 +150,7 @@ def nearby_files(spec: str) -> list[str]:
 
 
 class ArraySource(Source):
-    """Rows and labels in memory: matrices, sparse matrices, lists of dicts."""
+    """Rows and labels in memory: matrices, sparse matrices, lists of dicts; y is None where there are no labels."""
 
     kind = "arrays"
     name = "arrays"
@@ -147,10 +158,10 @@ class ArraySource(Source):
     def __init__(self, X: Any, y: Any, batch: int = ROWS, query: Any = None) -> None:
         super().__init__()
         X = X.tocsr() if hasattr(X, "tocsr") else X
-        if not all(hasattr(part, "shape") or hasattr(part, "__len__") for part in (X, y)):
+        if not all(hasattr(part, "shape") or hasattr(part, "__len__") for part in (X, () if y is None else y)):
             raise BadValue(f"a pair (X, y) holds rows and labels, not {type(X).__name__} and {type(y).__name__}")
         self.rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if self.rows != len(y):
+        if y is not None and self.rows != len(y):
             raise BadValue(f"X has {self.rows} rows and y has {len(y)} labels; they must match")
         self.X, self.y, self.batch = X, y, batch
         self.query = None if query is None else query_ids(query)
@@ -158,13 +169,14 @@ class ArraySource(Source):
             raise BadValue(f"query must have an entry for every one of the {self.rows} rows, not {shown(query)}")
 
     def __iter__(self) -> Iterator[Batch]:
-        count = len(self.y)
+        count = self.rows or 0
         for start in range(read_position(self.start, "row"), count, self.batch):
             stop = min(start + self.batch, count)
             position: Position = {"row": stop}
             query = None if self.query is None else self.query[start:stop]
             lines = np.arange(start, stop)
-            yield Batch(self.X[start:stop], self.y[start:stop], lines, stop / count, position=position, query=query)
+            y = None if self.y is None else self.y[start:stop]
+            yield Batch(self.X[start:stop], y, lines, stop / count, position=position, query=query)
 
 
 class BuiltInSource(Source):

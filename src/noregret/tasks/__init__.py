@@ -11,8 +11,21 @@ from noregret.tasks.ranking import Ranking
 from noregret.tasks.regression import Regression
 from noregret.tasks.structured import Structured
 from noregret.tasks.task import Task
+from noregret.tasks.unsupervised import Unsupervised
 
 TASKS: dict[str, type[Task]] = {
     task.name: task
-    for task in (Binary, Multiclass, Regression, Multilabel, Ranking, OneClass, Bandit, Structured, Factored, Convex)
+    for task in (
+        Binary,
+        Multiclass,
+        Regression,
+        Multilabel,
+        Ranking,
+        OneClass,
+        Bandit,
+        Unsupervised,
+        Structured,
+        Factored,
+        Convex,
+    )
 }

@@ -74,6 +74,7 @@ class Regression(Task):
     measured = True
     default_loss = "eps_insensitive"
     prediction = "target"
+    counts_mistakes = False
     columns = ("loss", "mean loss", "MAE", "RMSE", "R2")
     metrics = ("target_errors",)
     reading = {"targets": True}

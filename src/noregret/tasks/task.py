@@ -34,9 +34,10 @@ S: TypeAlias = Any
 R: TypeAlias = Any
 TaskName = Literal[
     "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "factored",
-    "convex",
+    "convex", "unsupervised",
 ]  # fmt: skip
-Prediction = Literal["label", "target", "score"]  # right or wrong; off by an error; only its order counts
+# Right or wrong; off by an error; only its order counts; what describes a row, and cannot be compared with a truth.
+Prediction = Literal["label", "target", "score", "components"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 SCORES = 1 << 22  # scores of a slice of rounds, which are in memory together
 
@@ -88,6 +89,7 @@ class Task:
     has_blocks: ClassVar[bool] = True  # an example is a row in blocks of classes; otherwise it has cells of any of them
     first_block: ClassVar[int] = 0  # blocks of weights before those of the classes
     labelled: ClassVar[bool] = True  # labels are classes, numbered as they appear
+    counts_mistakes: ClassVar[bool] = True  # predictions are right or wrong; otherwise there are only losses
     one_label: ClassVar[bool] = False  # every round has one class, and one is predicted: a confusion matrix exists
     real: ClassVar[bool] = False  # a prediction is its score
     measured: ClassVar[bool] = False  # scores are measured in units of the task; not only their signs or order count
@@ -102,6 +104,8 @@ class Task:
     metrics: ClassVar[tuple[str, ...]] = ()  # metrics of this task beside the usual ones, by name
     reading: ClassVar[Mapping[str, bool]] = NOTHING  # how open_source is to read the labels of this task
     bias_by_default: ClassVar[bool | None] = None  # a constant feature; None: where rows are scaled
+    scales_by_default: ClassVar[bool] = True  # whether rows of tables are scaled where nothing else is asked for
+    default_learner: ClassVar[str] = "auto"  # of `noregret learn`, where none is named
     columns: ClassVar[tuple[str, ...]] = ("mistakes", "rate", "loss")  # of the leaderboard
     sort_keys: ClassVar[tuple[str, ...]] = ("mistakes", "loss")  # of the leaderboard; "-": the largest first
     prediction: ClassVar[Prediction] = "label"  # what a prediction is compared with, also by baselines

@@ -1,0 +1,109 @@
+"""Documents of `noregret topics`: words of text columns, of lines of text, or numbers of words with a vocabulary."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from noregret.data.blocks import Rows
+from noregret.decomposition.documents import name_words
+from noregret.errors import BadValue
+from noregret.evaluation.capabilities import task_class
+from noregret.streams import ReadOptions, Source, open_source
+
+TASK = "unsupervised"
+TABLES = ("csv", "jsonl", "parquet", "arrow")
+LDA_C = ("lda-c", "ldac")
+ROWS = 200  # from which columns of text are detected
+LEAST_WORDS = 4.0  # on average, in a cell of a column of text
+
+
+class DocumentReader:
+    """Turns rows of a source into documents."""
+
+    def __init__(self, columns: Sequence[str], vocabulary: Sequence[str] | None) -> None:
+        self.columns = columns
+        self.prefixes = tuple(f"{column}=" for column in columns)
+        self.vocabulary = vocabulary
+
+    def read(self, X: Any) -> Any:
+        """Dicts of words and counts; rows of numbers as they are, where there is no vocabulary."""
+        if isinstance(X, Rows) and X.names is not None:
+            return [self.cut(words) for words in name_words(X)] if self.prefixes else name_words(X)
+        if self.vocabulary is None:
+            return X
+        if not isinstance(X, Rows):
+            raise BadValue("--vocabulary is for files of word numbers and counts (LDA-C or libsvm)")
+        numbers = range(max(X.block.width, len(self.vocabulary)))
+        found = name_words(Rows(X.block, numbers))  # type: ignore[arg-type]
+        return [{self.find_word(int(number)): count for number, count in words.items()} for words in found]
+
+    def find_word(self, number: int) -> str:
+        words = self.vocabulary or ()
+        if number >= len(words):
+            raise BadValue(f"word {number} is not in the vocabulary, which has {len(words):,} words; they count from 0")
+        return words[number]
+
+    def cut(self, words: Mapping[str, float]) -> dict[str, float]:
+        """The words of all columns of text, without the names of the columns; other columns are left out."""
+        found: dict[str, float] = {}
+        for name, count in words.items():
+            for prefix in self.prefixes:
+                if name.startswith(prefix):
+                    word = name[len(prefix) :]
+                    found[word] = found.get(word, 0.0) + count
+        return found
+
+
+def open_documents(args: argparse.Namespace, options: Mapping[str, Any]) -> tuple[Source, DocumentReader]:
+    """The source of a command and how its rows become documents."""
+    reading = {**task_class(TASK).reading, **options}
+    if str(reading.get("format")).lower() in LDA_C:
+        reading |= {"format": "libsvm", "zero_based": True}
+    vocabulary = None if args.vocabulary is None else read_vocabulary(args.vocabulary)
+    if is_plain_text(args.data) and "format" not in reading:
+        reading["format"] = "text"
+    columns = tuple(reading.get("text", ()))
+    source = open_source(args.data, ReadOptions(**reading), seed=args.seed)
+    if source.kind in TABLES and not columns:
+        if "-" in args.data:
+            raise BadValue("standard input is read only once: name the columns of text with --text COLUMN")
+        columns = find_text_columns(args, reading)
+        reading["text"] = columns
+        source = open_source(args.data, ReadOptions(**reading), seed=args.seed)
+    return source, DocumentReader(columns if source.kind in TABLES else (), vocabulary)
+
+
+def is_plain_text(data: Sequence[str]) -> bool:
+    """Whether all files are named as texts, with a document in every line."""
+    ends = [name.removesuffix(".gz").removesuffix(".xz").removesuffix(".bz2").removesuffix(".zst") for name in data]
+    return bool(ends) and all(name.endswith(".txt") for name in ends)
+
+
+def find_text_columns(args: argparse.Namespace, reading: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns whose cells have several words each, by the first rows."""
+    peek = ReadOptions(**{**reading, "limit": ROWS, "passes": 1})
+    words: dict[str, list[int]] = {}
+    for batch in open_source(args.data, peek, seed=args.seed):
+        names = batch.X.names if isinstance(batch.X, Rows) and batch.X.names is not None else ()
+        for name in names:
+            column, equal, text = str(name).partition("=")
+            if equal:
+                words.setdefault(column, []).append(len(text.split()))
+    found = tuple(column for column, counts in words.items() if sum(counts) / len(counts) >= LEAST_WORDS)
+    if not found:
+        raise BadValue(f"{args.data[0]}: no column looks like text; name one with --text COLUMN")
+    return found
+
+
+def read_vocabulary(path: str) -> list[str]:
+    """The words of a file, one in each line; word 0 is in the first."""
+    from noregret.streams.files import TextFile
+
+    with TextFile(path) as file:
+        parts = []
+        while part := file.read(1 << 20):
+            parts.append(part)
+    words = b"".join(parts).decode("utf-8", "replace").splitlines()
+    if len(set(words)) != len(words):
+        raise BadValue(f"--vocabulary {path}: a word is there twice")
+    return words

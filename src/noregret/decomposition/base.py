@@ -1,0 +1,389 @@
+"""The base of learners without labels: rows in, components out, and the loss of every row before it is learned.
+
+A subclass declares its card and kind, and writes five methods over a state of its own, which is passive data:
+
+    start_state(features)         a fresh state
+    state.grow(features)          make room for features that appear later; state.copy()
+    learn_rows(state, rows)       learn a mini-batch of rows in place
+    score_rows(state, rows)       components and losses of rows by the state as it is; changes nothing
+    dump_state, restore_state     the state in a model file
+
+This class reads rows, counts, undoes calls that fail, and buffers rows until a mini-batch is full, so that the state is
+the same to the last bit however the rows are batched.
+"""
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
+from noregret.data.labels import as_array
+from noregret.data.transcript import Transcript
+from noregret.decomposition.matrix_rows import MatrixRows, empty_rows, take_rows
+from noregret.decomposition.parameters import check_whole
+from noregret.decomposition.row_encoder import RowConfig, RowEncoder
+from noregret.errors import BadValue, NotLearned, shown
+from noregret.features.transforms import as_pipeline
+from noregret.learner.base_learner import BaseLearner, Transforms
+from noregret.learner.encode import one_row
+from noregret.learner.header_fields import corrupt
+from noregret.learner.model_file import Arrays, FindCard, Header
+
+Floats = NDArray[np.float64]
+
+
+class State(Protocol):
+    """What a learner knows of the rows it has learned."""
+
+    @property
+    def features(self) -> int:
+        """How many features it has room for."""
+
+    def grow(self, features: int) -> None:
+        """Make room for more features, which were 0 in all rows so far."""
+
+    def copy(self) -> Self:
+        """An independent copy."""
+
+    def is_finite(self) -> bool:
+        """Whether no value has overflowed, as after rows of very large values."""
+
+
+class Scored(NamedTuple):
+    """Components of rows, of shape (rows, components), and the loss of each row."""
+
+    components: NDArray[Any]
+    losses: Floats
+
+
+AnyState = TypeVar("AnyState", bound=State)
+
+
+class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
+    """A learner of rows without labels; mistakes do not exist, and losses come before each row is learned."""
+
+    task: str = "unsupervised"
+    shared = ("card", "row_config")
+    learns_part: ClassVar[bool] = True  # whether results include rows of a mini-batch that is not full yet
+
+    def __init__(self, batch: float = 1, missing: bool = False, **options: Any) -> None:
+        """`missing`: rows may have missing values (NaN); `options` are those of `ROW_OPTIONS` and `task`."""
+        super().__init__()
+        self.missing_values = missing
+        self.batch = check_whole(self.card.name, "batch", batch)
+        self.first_batch = self.batch  # rows of the first mini-batch, from which a method may choose where it starts
+        self.row_config = RowConfig.of(options, missing)
+        self.encoder = RowEncoder(self.card, self.row_config)
+        self.state: AnyState | None = None
+        self.pending: MatrixRows = empty_rows()  # rows of a mini-batch that is not full yet
+        self._latest: AnyState | None = None  # the state with the pending rows, once somebody asked for it
+
+    # ---- what a method is made of --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def start_state(self, features: int) -> AnyState:
+        """A state that has learned nothing."""
+
+    @abstractmethod
+    def learn_rows(self, state: AnyState, rows: MatrixRows) -> None:
+        """Learn a mini-batch; the state has room for all its features and may be changed in place."""
+
+    @abstractmethod
+    def score_rows(self, state: AnyState, rows: MatrixRows) -> Scored:
+        """The components and the loss of every row by this state, which stays as it is.
+
+        The result for a row may not depend on the rows beside it. `rows.beyond` has the part of each row in features
+        that the state does not know.
+        """
+
+    @abstractmethod
+    def dump_state(self, state: AnyState) -> tuple[Header, Arrays]:
+        """The state as a header and arrays."""
+
+    @abstractmethod
+    def restore_state(self, header: Header, arrays: Arrays, features: int) -> AnyState:
+        """The state of a header and arrays, with at most so many features; everything is checked."""
+
+    def read_rows(self, X: Any, learn: bool) -> Any:
+        """Rows as the encoder takes them; a method whose rows are something else, such as texts, converts them here."""
+        return X
+
+    def check_rows(self, rows: MatrixRows, start: int) -> None:
+        """Raise BadValue where the values of a row, the first of which is number `start`, are not those of the method.
+
+        Called once for every row, before it is scored or learned.
+        """
+
+    # ---- rounds --------------------------------------------------------------------------------------------------
+
+    def play(
+        self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None
+    ) -> Transcript:
+        """Compute the loss of every row, then learn it; all of them, or none. Labels are not learned."""
+        began = time.perf_counter()
+        scored, truth = self._run(X, y, weight, query, score=True)
+        losses = np.concatenate([one.losses for one in scored]) if scored else np.zeros(0)
+        components = np.concatenate([one.components for one in scored]) if scored else None
+        none = np.zeros(losses.size, bool)
+        seconds = time.perf_counter() - began
+        return Transcript(components, None, losses, none, ~none, truth, seconds)
+
+    def learn(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None) -> Self:
+        """Learn every row, in order; all of them, or none. Labels are not learned."""
+        self._run(X, y, weight, query, score=False)
+        return self
+
+    def _run(self, X: Any, y: Any, weight: Any, query: Any, score: bool) -> tuple[list[Scored], NDArray[Any] | None]:
+        if weight is not None:
+            raise BadValue(f"{self.card.name} does not support weight=: all rows count the same")
+        if query is not None:
+            raise BadValue(f'query is for task="ranking", where rows come in groups; {self.card.name} has none')
+        with self._lock:
+            self._change.settle()
+            own, forget = self._own_state(), self.encoder.savepoint()
+            return self._change.run(lambda: self._learn_block(X, y, score), lambda: (forget(), own()))
+
+    def _learn_block(self, X: Any, y: Any, score: bool) -> tuple[list[Scored], NDArray[Any] | None]:
+        block, widths = self.encoder.encode(self.read_rows(X, learn=True), learn=True)
+        truth = check_truth(y, block.rows)
+        state, pending, found = self.state, self.pending, list[Scored]()
+        copied, start = False, 0
+        while start < block.rows:
+            size = self.first_batch if state is None else self.batch
+            stop = min(block.rows, start + size - pending.rows)
+            rows = take_rows(block, start, stop, int(widths[stop - 1]), self.missing_values)
+            self.check_rows(rows, start)
+            if score:
+                found.append(self._score(state, rows, start))
+            pending = pending.add(rows)
+            if pending.rows == size:
+                if state is None or not copied:
+                    state, copied = self.start_state(pending.width) if state is None else state.copy(), True
+                self._learn_batch(state, pending, start)
+                pending = empty_rows()
+            start = stop
+        self.state, self.pending, self._latest = state, pending, None
+        self.rounds += block.rows
+        self.updates += block.rows
+        return found, truth
+
+    def _learn_batch(self, state: AnyState, rows: MatrixRows, start: int) -> None:
+        if rows.width > state.features:
+            state.grow(rows.width)
+        with np.errstate(all="ignore"):
+            self.learn_rows(state, rows.widen(state.features))
+        if not state.is_finite():
+            raise BadValue(
+                f"row {start}: the values are too large for {self.card.name}; scale the rows first", row=start
+            )
+
+    def _score(self, state: AnyState | None, rows: MatrixRows, start: int) -> Scored:
+        """Scores of rows; before anything was learned there are no components, and the loss is the size of a row."""
+        known = self.start_state(0) if state is None else state
+        with np.errstate(all="ignore"):
+            scored = self.score_rows(known, rows.cut(known.features))
+        if not np.isfinite(scored.losses).all():
+            row = start + int(np.flatnonzero(~np.isfinite(scored.losses))[0])
+            raise BadValue(f"row {row}: the values are too large for {self.card.name}; scale the rows first", row=row)
+        return scored
+
+    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
+        """Learn one row."""
+        return self.learn(one_row(x, self.row_config.allows_missing), None if y is None else [y], weight)
+
+    # ---- results -------------------------------------------------------------------------------------------------
+
+    @property
+    def latest(self) -> AnyState:
+        """The state after all rows, also those of a mini-batch that is not full yet; NotLearned before the first."""
+        if self._latest is None and self.learns_part and self.pending.rows:
+            state = self.start_state(self.pending.width) if self.state is None else self.state.copy()
+            self._learn_batch(state, self.pending, 0)
+            self._latest = state
+        found = self._latest if self._latest is not None else self.state
+        if found is None:
+            raise NotLearned(f"{self.card.name} has not learned a row yet")
+        return found
+
+    def __or__(self, other: object) -> Any:
+        """`svd | learner`: a learner of the components."""
+        from noregret.decomposition.decomposed import put_behind_decomposition
+
+        return put_behind_decomposition(self, other)
+
+    def score(self, X: RowsLike) -> Scored:
+        """The components and losses of rows by what is known now; nothing is learned."""
+        with self._lock:
+            self._change.settle()
+            return self._score_by(self.latest, X)
+
+    def score_settled(self, X: RowsLike) -> Scored:
+        """The same as `play` would tell of the rows: by the mini-batches that are full."""
+        with self._lock:
+            self._change.settle()
+            return self._score_by(self.start_state(0) if self.state is None else self.state, X)
+
+    def _score_by(self, state: AnyState, X: RowsLike) -> Scored:
+        block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
+        parts = []
+        for start, stop in slices(block.rows):
+            rows = take_rows(block, start, stop, self.features, self.missing_values)
+            self.check_rows(rows, start)
+            parts.append(self._score(state, rows, start))
+        if not parts:
+            return self._score(state, take_rows(block, 0, 0, self.features), 0)
+        return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
+
+    def transform(self, X: RowsLike) -> NDArray[Any]:
+        """The components of every row, of shape (rows, components)."""
+        with self._lock:
+            self._change.settle()
+            state = self.latest
+            found, signs = self._score_by(state, X).components, self.find_signs(state)
+            return found if signs is None else found * np.append(signs, np.ones(found.shape[1] - signs.size))
+
+    def find_signs(self, state: AnyState) -> Floats | None:
+        """By which signs results differ from what is scored while learning, where components keep their signs."""
+        return None
+
+    def transform_one(self, x: RowLike) -> NDArray[Any]:
+        """The components of one row."""
+        found: NDArray[Any] = self.transform(one_row(x, self.row_config.allows_missing))[0]
+        return found
+
+    def predict(self, X: RowsLike) -> NDArray[Any]:
+        """What the method says of every row: its components."""
+        return self.transform(X)
+
+    def predict_one(self, x: RowLike) -> Any:
+        """The same for one row; None before anything was learned."""
+        try:
+            found = self.predict(one_row(x, self.row_config.allows_missing))[0]
+        except NotLearned:
+            return None
+        return found.item() if getattr(found, "ndim", 1) == 0 and hasattr(found, "dtype") else found
+
+    def evaluate(self, X: RowsLike, y: LabelsLike = None) -> Transcript:
+        """The losses of rows that are not learned."""
+        began = time.perf_counter()
+        components, losses = self.score(X)
+        none = np.zeros(losses.size, bool)
+        truth = check_truth(y, losses.size)
+        return Transcript(components, None, losses, none, none, truth, time.perf_counter() - began)
+
+    def flush(self) -> Self:
+        """Learn the rows of a mini-batch that is not full yet, as a mini-batch of their own."""
+        return self._alter(lambda state: None) if self.pending.rows else self
+
+    def _alter(self, change: Callable[[AnyState], None]) -> Self:
+        """Change the state after all rows so far, or leave it as it was."""
+
+        def act() -> None:
+            state = self.latest.copy()
+            with np.errstate(all="ignore"):
+                change(state)
+            if not state.is_finite():
+                raise BadValue(f"the values are too large for {self.card.name}; scale the rows first")
+            self.state, self.pending, self._latest = state, empty_rows(), None
+
+        with self._lock:
+            self._change.settle()
+            own, forget = self._own_state(), self.encoder.savepoint()
+            self._change.run(act, lambda: (forget(), own()))
+            return self
+
+    @property
+    def features(self) -> int:
+        """How many features the rows so far have."""
+        return self.encoder.features
+
+    @property
+    def feature_names(self) -> list[Any]:
+        """The names of the features, or their numbers."""
+        return self.encoder.feature_names()
+
+    def describe_results(self) -> list[str]:
+        """What it found, as lines of text for `noregret show`."""
+        return [f"{self.features:,} features, {self.rounds:,} rows"]
+
+    def __repr__(self) -> str:
+        return f"<{self.card.name}: {self.task}, {self.rounds} rows, {self.features} features>"
+
+    def put_behind(self, steps: Transforms) -> Self:
+        """A fresh learner like this one that sees rows only after these transforms."""
+        if self.rounds:
+            raise BadValue("cannot add transforms to a trained learner; create a new one")
+        options = {**self.row_config.options, "transforms": [*as_pipeline(steps), *self.row_config.transforms]}
+        made: Self = self.card.build(**self.params, **options)  # type: ignore[attr-defined]
+        return made
+
+    # ---- model files ---------------------------------------------------------------------------------------------
+
+    def dump(self) -> tuple[Header, Arrays]:
+        """Parameters, features, state and the rows of a mini-batch that is not full."""
+        with self._lock:
+            self._change.settle()
+            rows, arrays = self.encoder.dump()
+            arrays |= self.pending.dump()
+            state: Header | None = None
+            if self.state is not None:
+                state, own = self.dump_state(self.state)
+                state["features"] = self.state.features
+                arrays |= {f"state.{name}": array for name, array in own.items()}
+            header = {"params": self.params, "options": self.row_config.options, "rows": rows, "state": state}
+            return {**header, "pending": self.pending.rows, **self.dump_counts()}, arrays
+
+    @classmethod
+    def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
+        """The learner of a header and arrays, all checked."""
+        params, options, state = header.get("params"), header.get("options"), header.get("state")
+        if not isinstance(params, dict) or not isinstance(options, dict) or not isinstance(state, (dict, type(None))):
+            raise corrupt("params, options and state must be objects")
+        if set(params) - set(cls.card.params):
+            raise corrupt(f"{cls.card.name} has no such parameters")
+        try:
+            new: Self = cls.card.build(**params, **options)  # type: ignore[attr-defined]
+        except (BadValue, TypeError) as error:
+            raise corrupt(str(error)) from None
+        new.encoder.restore(header.get("rows"), arrays)
+        new.restore_counts(header)
+        new.pending = MatrixRows.restore(header.get("pending"), arrays, new.encoder.features, new.missing_values)
+        if new.pending.rows >= (new.first_batch if state is None else new.batch) or new.pending.rows > new.rounds:
+            raise corrupt("a mini-batch is waiting that is already full")
+        if (state is None) != (new.rounds == new.pending.rows):
+            raise corrupt("its state does not fit the rows it has learned")
+        if state is not None:
+            features = state.get("features")
+            if type(features) is not int or not 0 <= features <= new.encoder.features:
+                raise corrupt("its state has more features than the rows it has learned")
+            own = {name.removeprefix("state."): part for name, part in arrays.items() if name.startswith("state.")}
+            new.state = new.restore_state(state, own, features)
+        return new
+
+
+def check_truth(y: Any, rows: int) -> NDArray[Any] | None:
+    """Labels that are told beside the rows, for evaluation; None where there are none."""
+    if y is None:
+        return None
+    labels = y.tolist() if hasattr(y, "tolist") else list(y) if hasattr(y, "__len__") else None
+    if labels is None or isinstance(y, (str, bytes, Mapping)):
+        raise BadValue(f"y must be one label for every row, or be left out, not {shown(y)}")
+    if len(labels) != rows:
+        raise BadValue(f"there are {rows} rows and {len(labels)} labels")
+    for row, label in enumerate(labels):
+        if not isinstance(label, (bool, int, float, str, tuple, type(None))):
+            raise BadValue(f"row {row}: a label must be a number, a string or None, not {shown(label)}", row=row)
+    return None if all(label is None for label in labels) else as_array(labels)
+
+
+SLICE = 256  # rows that are scored together
+
+
+def slices(rows: int) -> Iterator[tuple[int, int]]:
+    """The rows in parts that are in memory together."""
+    for start in range(0, rows, SLICE):
+        yield start, min(start + SLICE, rows)

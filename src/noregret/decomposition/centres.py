@@ -1,0 +1,107 @@
+"""Centres of clusters: squared distances to them, k-means++ seeding, and steps towards the rows nearest to each."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.decomposition.matrix_rows import row_dots, row_products
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Centres:
+    """At most k centres, one in each row, and how many rows each has learned."""
+
+    centres: Floats
+    counts: NDArray[np.int64]
+    steps: int = 0
+
+    @classmethod
+    def start(cls, features: int) -> Self:
+        return cls(np.zeros((0, features)), np.zeros(0, np.int64))
+
+    @property
+    def features(self) -> int:
+        return int(self.centres.shape[1])
+
+    def grow(self, features: int) -> None:
+        wider = np.zeros((self.centres.shape[0], features))
+        wider[:, : self.features] = self.centres
+        self.centres = wider
+
+    def copy(self) -> Self:
+        return type(self)(self.centres.copy(), self.counts.copy(), self.steps)
+
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.centres).all())
+
+    def seed(self, rows: Floats, k: int, random: np.random.Generator) -> None:
+        """Add centres by k-means++ until there are k, or every row is one of them.
+
+        Several rows are drawn for each centre, with probabilities proportional to the squared distance to the nearest
+        centre, and the one that leaves the smallest sum of these distances is taken.
+        """
+        nearest = np.full(len(rows), np.inf)
+        for centre in self.centres:
+            nearest = np.minimum(nearest, squares_to(rows, centre))
+        draws, found = 2 + int(np.log(k)), list(self.centres)
+        while len(found) < k and len(rows) and nearest.any():
+            if not found:
+                candidates = random.integers(len(rows), size=1)
+            else:
+                sums = np.add.accumulate(nearest / nearest.max())
+                candidates = np.searchsorted(sums, random.random(draws) * sums[-1], side="right")
+                candidates = np.minimum(candidates, np.flatnonzero(nearest)[-1])
+            options = [np.minimum(nearest, squares_to(rows, rows[at])) for at in candidates.tolist()]
+            best = int(np.argmin([option.sum() for option in options]))
+            nearest = options[best]
+            found.append(rows[candidates[best]])
+        new = len(found) - len(self.counts)
+        self.centres = np.array(found).reshape(len(found), self.features)
+        self.counts = np.concatenate((self.counts, np.zeros(new, np.int64)))
+
+    def distances(self, rows: Floats, together: bool = False) -> Floats:
+        """Squared distances of rows to centres; only rows that always come together may be multiplied together."""
+        if not len(self.centres):
+            return np.zeros((len(rows), 0))
+        middle = self.centres.mean(axis=0)  # near 0, differences of squares lose the fewest digits
+        rows, centres = rows - middle, self.centres - middle
+        products = rows @ centres.T if together else row_products(rows, np.ascontiguousarray(centres.T))
+        found = row_dots(rows, rows)[:, None] - 2.0 * products + row_dots(centres, centres)
+        return np.asarray(np.maximum(found, 0.0))
+
+    def step(self, rows: Floats) -> None:
+        """Move each centre to the mean of all rows it has learned, with those of these rows that are nearest to it.
+
+        That is a step of size 1 / n for each of these rows, one after the other, towards it.
+        """
+        self.steps += 1
+        if not len(self.centres):
+            return
+        assigned = np.argmin(self.distances(rows, together=True), axis=1)
+        order = np.argsort(assigned, kind="stable")
+        new = np.bincount(assigned, minlength=len(self.counts))
+        used = np.flatnonzero(new)
+        begins = (np.cumsum(new) - new)[used]
+        sums = np.add.reduceat(rows[order], begins, axis=0)
+        self.counts = self.counts + new
+        change = sums - new[used, None] * self.centres[used]
+        self.centres[used] += change / self.counts[used, None]
+
+    def refine(self, rows: Floats, iterations: int) -> None:
+        """Iterations of k-means on the rows that were learned in the only step so far, until nothing changes."""
+        for _ in range(iterations):
+            before = self.centres
+            self.centres, self.counts = before.copy(), np.zeros_like(self.counts)
+            self.step(rows)
+            if np.array_equal(before, self.centres):
+                break
+        self.steps = 1
+
+
+def squares_to(rows: Floats, point: Floats) -> Floats:
+    """The squared distance of every row to a point; exactly 0 where they are equal."""
+    return row_dots(difference := rows - point, difference)

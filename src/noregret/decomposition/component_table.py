@@ -1,0 +1,24 @@
+"""Components as lines of text: how large each is, and the features it is made of."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHOWN = 10  # components
+ENTRIES = 5  # features of each
+
+
+def describe_components(
+    what: str, sizes: NDArray[np.float64], components: NDArray[np.float64], names: Sequence[Any]
+) -> list[str]:
+    """A line for each of the first components, with its largest entries."""
+    lines = [f"{'':>4}{what:>16}  largest entries"]
+    for number, (size, component) in enumerate(zip(sizes[:SHOWN].tolist(), components, strict=False), start=1):
+        order = np.argsort(-np.abs(component), kind="stable")[:ENTRIES]
+        entries = ", ".join(f"{names[at]} {component[at]:+.3f}" for at in order.tolist() if component[at] != 0.0)
+        lines.append(f"{number:>4}{size:>16.6g}  {entries}")
+    if len(sizes) > SHOWN:
+        lines.append(f"    and {len(sizes) - SHOWN} more")
+    return lines

@@ -1,0 +1,43 @@
+"""Documents as counts of words, from texts or lists of words."""
+
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+from noregret.data.blocks import Rows
+from noregret.errors import BadValue, shown
+
+WORD = re.compile(r"\w\w+")
+
+
+def is_document(X: Any) -> bool:
+    """Whether rows are texts, or lists of words."""
+    if not isinstance(X, (list, tuple)) or not X:
+        return False
+    return any(
+        isinstance(row, str) or (isinstance(row, (list, tuple)) and row and isinstance(row[0], str)) for row in X
+    )
+
+
+def count_words(row: Any, number: int) -> dict[Any, int]:
+    """The counts of the words of a text, in lower case, or of a list of words, as they are."""
+    if isinstance(row, str):
+        return Counter(WORD.findall(row.lower()))
+    if isinstance(row, dict):
+        return row
+    if isinstance(row, (list, tuple)) and all(isinstance(word, str) for word in row):
+        return Counter(row)
+    raise BadValue(
+        f"row {number}: a document is a text, a list of words or a dict of counts, not {shown(row)}", row=number
+    )
+
+
+def name_words(rows: Rows) -> list[dict[str, float]]:
+    """Rows with names as dicts."""
+    block, names = rows.block, rows.names or ()
+    words, counts, ends = block.idx.tolist(), block.val.tolist(), block.indptr.tolist()
+    return [
+        {names[word]: count for word, count in zip(words[first:last], counts[first:last], strict=True)}
+        for first, last in pairwise(ends)
+    ]

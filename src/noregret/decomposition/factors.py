@@ -1,0 +1,230 @@
+"""A thin singular value decomposition that changes with its matrix (Brand 2006).
+
+The matrix X of all rows so far is V diag(s) U', where U has a row for every feature and V one for every row of X. U is
+kept as a product, basis @ turn: the basis has orthonormal columns and only gets new ones, and the small turn is what
+rotates, so that a new row costs O(p r + r^3) for p features and rank r, not O(p r^2).
+
+Every change of X is a product with factors that have a few columns more, X' = [V Q] K [basis P]', whose small middle K
+is diagonalized.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.decomposition.matrix_rows import row_dots, row_products
+from noregret.decomposition.row_factors import RowFactors
+
+Floats = NDArray[np.float64]
+ROUNDING = 1e-13  # directions smaller than this share are rounding errors, whatever the threshold is
+WELL_SPREAD = 1e-3  # of the diagonal of R: columns are then far from dependent on each other
+DRIFT = 1e-8  # how far the columns of the basis may be from orthonormal before they are made so again
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is left out of a decomposition."""
+
+    rank: int  # the ceiling
+    threshold: float  # directions smaller than this share of the largest singular value
+    project: bool = False  # at the ceiling, new directions are ignored; otherwise the smallest one is dropped
+    spare: int = 1  # columns that the basis may have beyond the rank
+
+    @property
+    def share(self) -> float:
+        """The share of the largest singular value below which directions are left out."""
+        return max(self.threshold, ROUNDING)
+
+    def count(self, values: Floats) -> int:
+        """How many singular values are kept."""
+        largest = float(values[0]) if values.size else 0.0
+        return min(self.rank, int(np.count_nonzero(values > self.share * largest))) if largest > 0.0 else 0
+
+
+@dataclass
+class Factors:
+    """The factors of a matrix. Arrays are replaced and never changed, so that copies share them."""
+
+    limits: Limits
+    basis: Floats  # features x k
+    turn: Floats  # k x r
+    values: Floats  # r singular values, the largest first
+    sums: Floats  # the sum of the rows of V
+    rows: int = 0  # of the matrix
+    left: RowFactors | None = None  # V, where it is kept
+
+    @classmethod
+    def start(cls, features: int, limits: Limits, keep_rows: bool = False) -> Self:
+        """The factors of a matrix without rows."""
+        left, none = RowFactors() if keep_rows else None, np.zeros(0)
+        return cls(limits, np.zeros((features, 0), order="F"), np.zeros((0, 0)), none, none, 0, left)
+
+    @property
+    def features(self) -> int:
+        return int(self.basis.shape[0])
+
+    @property
+    def rank(self) -> int:
+        """How many singular values there are now."""
+        return int(self.values.size)
+
+    def grow(self, features: int) -> None:
+        """New features, which are 0 in all rows so far."""
+        larger = np.zeros((features, self.basis.shape[1]), order="F")
+        larger[: self.features] = self.basis
+        self.basis = larger
+
+    def copy(self) -> Self:
+        return replace(self, left=None if self.left is None else self.left.copy())
+
+    def is_finite(self) -> bool:
+        return all(bool(np.isfinite(one).all()) for one in (self.values, self.turn, self.sums))
+
+    @property
+    def right(self) -> Floats:
+        """U: a column of length 1 for every singular value."""
+        return self.basis @ self.turn
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of all rows."""
+        return self.basis @ (self.turn @ (self.values * self.sums)) / max(self.rows, 1)
+
+    # ---- rows that are not learned -------------------------------------------------------------------------------
+
+    def project(self, rows: Floats) -> Floats:
+        """The components of rows: their coordinates along the columns of U."""
+        return row_products(row_products(rows, self.basis), self.turn)
+
+    def rebuild(self, components: Floats) -> Floats:
+        """The rows that have these components and nothing else."""
+        return row_products(row_products(components, self.turn.T), self.basis.T)
+
+    def errors(self, rows: Floats, components: Floats) -> Floats:
+        """The squared length of what is left of rows without their components."""
+        rest = rows - self.rebuild(components)
+        return row_dots(rest, rest)
+
+    # ---- changes of the matrix -----------------------------------------------------------------------------------
+
+    def append(self, rows: Floats) -> None:
+        """Append rows."""
+        rotation = self.append_block(rows)
+        old, new = rotation[: -len(rows)], rotation[-len(rows) :]
+        if self.left is not None:
+            self.left.append(old, new)
+        self.sums = old.T @ self.sums + new.sum(axis=0)
+        self.rows += len(rows)
+
+    def append_block(self, rows: Floats) -> Floats:
+        """Take X with rows below it; returns what blockdiag(V, I) is multiplied with to become the new V."""
+        if self.features <= self.rank + len(rows) and not self.limits.project:
+            return self.append_directly(rows)
+        inside, new, outside = self.split(rows.T)
+        if self.limits.project and self.rank == self.limits.rank:
+            inside, new, outside = self.turn @ (self.turn.T @ inside), new[:, :0], outside[:0]
+        k, r = self.turn.shape
+        small = np.zeros((k + new.shape[1], r + len(rows)))
+        small[:k, :r] = self.turn * self.values
+        small[:k, r:] = inside
+        small[k:, r:] = outside
+        return self.diagonalize(small, new)
+
+    def append_directly(self, rows: Floats) -> Floats:
+        """The same where a basis of all features is the smaller one: decompose diag(s) U' with the rows below it."""
+        before = self.right
+        left, values, right = np.linalg.svd(np.concatenate(((before * self.values).T, rows)), full_matrices=False)
+        r = self.limits.count(values)
+        signs = keep_signs(before, right[:r].T)
+        self.basis, self.turn = np.asfortranarray(right[:r].T * signs), np.eye(r)
+        self.values = values[:r].copy()
+        return np.ascontiguousarray(left[:, :r] * signs)
+
+    def merge(self, other: "Factors") -> None:
+        """Append all rows of another matrix with the same features, known by its factors alone."""
+        if not other.rank:
+            self.rows += other.rows
+            if self.left is not None and other.left is not None:
+                self.left.append(np.eye(self.rank), np.zeros((other.rows, self.rank)))
+            return
+        rotation = self.append_block((other.right * other.values).T)
+        old, new = rotation[: -other.rank], rotation[-other.rank :]
+        if self.left is not None and other.left is not None:
+            self.left.append(old, other.left.whole(other.rank) @ new)
+        self.sums = old.T @ self.sums + new.T @ other.sums
+        self.rows += other.rows
+
+    def split(self, columns: Floats) -> tuple[Floats, Floats, Floats]:
+        """Columns as basis @ inside + new @ outside, where `new` has orthonormal columns outside of the basis."""
+        inside, rest = remove_projection(self.basis, columns)
+        largest = float(self.values[0]) if self.values.size else 0.0
+        new, outside = orthonormalize(rest, self.limits.share * max(largest, longest_column(columns)))
+        return inside, new, outside
+
+    def diagonalize(self, small: Floats, new: Floats) -> Floats:
+        """Take the factors of [basis new] @ small; returns what its right side is multiplied with to become V."""
+        turn, values, right = np.linalg.svd(small, full_matrices=False)
+        r = self.limits.count(values)
+        turn, right = turn[:, :r], right[:r].T
+        signs = keep_signs(self.turn, turn)
+        self.basis = np.asfortranarray(np.concatenate((self.basis, new), axis=1)) if new.shape[1] else self.basis
+        self.turn, self.values = np.ascontiguousarray(turn * signs), values[:r].copy()
+        if self.basis.shape[1] > self.limits.rank + self.limits.spare:
+            self.compact()
+        return np.ascontiguousarray(right * signs)
+
+    def compact(self) -> None:
+        """Leave only the directions of U in the basis, and make them orthonormal where rounding has changed them."""
+        self.basis = np.asfortranarray(self.basis @ self.turn)
+        self.turn = np.eye(self.rank)
+        if float(np.abs(self.basis.T @ self.basis - self.turn).max(initial=0.0)) > DRIFT:
+            orthonormal, upper = np.linalg.qr(self.basis)
+            self.basis = np.asfortranarray(orthonormal * np.where(np.diag(upper) < 0.0, -1.0, 1.0))
+
+
+def remove_projection(basis: Floats, columns: Floats) -> tuple[Floats, Floats]:
+    """The coordinates of columns in an orthonormal basis, and what is left of them; twice, because of rounding."""
+    inside = basis.T @ columns
+    rest = columns - basis @ inside
+    again = basis.T @ rest
+    rest -= basis @ again
+    return inside + again, rest
+
+
+def longest_column(columns: Floats) -> float:
+    return float(np.sqrt(np.max(np.einsum("ij,ij->j", columns, columns), initial=0.0)))
+
+
+def orthonormalize(columns: Floats, least: float) -> tuple[Floats, Floats]:
+    """Orthonormal columns Q and R with Q R the given columns, but for directions shorter than `least`."""
+    if columns.shape[1] == 1:
+        length = longest_column(columns)
+        if not length > least:
+            return columns[:, :0], np.zeros((0, 1))
+        return columns / length, np.full((1, 1), length)
+    q, upper = np.linalg.qr(columns)
+    sizes = np.abs(np.diag(upper))
+    if upper.shape[0] == upper.shape[1] and float(sizes.min(initial=np.inf)) > max(least, WELL_SPREAD * sizes.max()):
+        return q, upper
+    left, values, right = np.linalg.svd(upper, full_matrices=False)  # some directions may be rounding errors of others
+    kept = int(np.count_nonzero(values > least))
+    return q @ left[:, :kept], values[:kept, None] * right[:kept]
+
+
+def keep_signs(before: Floats, after: Floats) -> Floats:
+    """The signs by which each new direction points as the one before it did; 1 for directions that are new."""
+    count = min(before.shape[1], after.shape[1])
+    signs = np.ones(after.shape[1])
+    along = np.einsum("ij,ij->j", before[:, :count], after[: before.shape[0], :count])
+    signs[:count][along < 0.0] = -1.0
+    return signs
+
+
+def leading_signs(columns: Floats) -> Floats:
+    """The signs by which the largest entry of each column is positive."""
+    if not columns.size:
+        return np.ones(columns.shape[1])
+    largest = columns[np.argmax(np.abs(columns), axis=0), np.arange(columns.shape[1])]
+    return np.where(largest < 0.0, -1.0, 1.0)

@@ -1,0 +1,54 @@
+"""Factors in a model file: their arrays, and the checks of what is read."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.blocks import all_finite
+from noregret.decomposition.factors import Factors
+from noregret.learner.header_fields import corrupt, read_count
+from noregret.learner.model_file import Arrays, Header
+
+Floats = NDArray[np.float64]
+MOST_BLOCKS = 64  # of rows: each is larger than the one after it
+
+
+def dump_factors(factors: Factors) -> tuple[Header, Arrays]:
+    """The factors as they are, also what is still to be multiplied, so that whoever goes on gets the same bits."""
+    arrays: Arrays = {"basis": np.ascontiguousarray(factors.basis), "turn": np.ascontiguousarray(factors.turn)}
+    arrays |= {"values": factors.values, "sums": factors.sums}
+    left = factors.left
+    blocks = [] if left is None else list(zip(left.blocks, left.rotations, strict=True))
+    for number, (block, rotation) in enumerate(blocks):
+        arrays |= {f"rows.{number}": np.ascontiguousarray(block), f"rotation.{number}": np.ascontiguousarray(rotation)}
+    return {"rows": factors.rows, "blocks": len(blocks)}, arrays
+
+
+def restore_factors(fresh: Factors, header: Header, arrays: Arrays) -> Factors:
+    """Fill fresh factors with what `dump_factors` wrote; every array is checked."""
+    values, sums = read_array(arrays, "values", 1), read_array(arrays, "sums", 1)
+    basis, turn = read_array(arrays, "basis", 2), read_array(arrays, "turn", 2)
+    (features, k), r, limits = basis.shape, values.size, fresh.limits
+    fits = features == fresh.features and turn.shape == (k, r) and sums.shape == (r,) and r <= min(limits.rank, k)
+    if not fits or k > limits.rank + limits.spare or (values <= 0.0).any() or (np.diff(values) > 0.0).any():
+        raise corrupt("the factors of its matrix do not fit together")
+    fresh.basis, fresh.turn, fresh.values, fresh.sums = np.asfortranarray(basis), turn, values, sums
+    fresh.rows = read_count(header, "rows")
+    blocks = read_count(header, "blocks", 0 if fresh.left is None else MOST_BLOCKS)
+    if fresh.left is not None:
+        for number in range(blocks):
+            rows, rotation = read_array(arrays, f"rows.{number}", 2), read_array(arrays, f"rotation.{number}", 2)
+            if rotation.shape != (rows.shape[1], r):
+                raise corrupt("the factors of its rows do not fit together")
+            fresh.left.blocks.append(rows)
+            fresh.left.rotations.append(rotation)
+        if fresh.left.rows != fresh.rows:
+            raise corrupt("the factors of its rows are not those of all rows")
+    return fresh
+
+
+def read_array(arrays: Arrays, name: str, dimensions: int) -> Floats:
+    """A finite array of floats."""
+    found = arrays.get(name)
+    if found is None or found.dtype != np.float64 or found.ndim != dimensions or not all_finite(found):
+        raise corrupt(f"{name} must be an array of finite numbers")
+    return np.asarray(found).copy()

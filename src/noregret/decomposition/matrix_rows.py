@@ -1,0 +1,165 @@
+"""A few rows as a matrix, dense or sparse: what decompositions learn from, copied from the caller's arrays."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.blocks import (
+    Block,
+    DenseBlock,
+    SparseBlock,
+    all_finite,
+    check_rows,
+    narrow,
+    to_dense,
+    to_sparse,
+)
+from noregret.errors import BadValue
+from noregret.learner.header_fields import corrupt, read_count
+from noregret.learner.model_file import Arrays
+
+Floats = NDArray[np.float64]
+LARGEST = 1e150  # values whose squares are still finite
+
+
+@dataclass(frozen=True)
+class MatrixRows:
+    """Rows with `width` features; `beyond` is the sum of squares of what was cut off from each of them."""
+
+    block: Block
+    width: int
+    beyond: Floats
+
+    @property
+    def rows(self) -> int:
+        return self.block.rows
+
+    @cached_property
+    def dense(self) -> Floats:
+        """The rows as a matrix of shape (rows, width)."""
+        found = to_dense(narrow(self.block, self.width)).val
+        if found.shape[1] == self.width:
+            return found
+        padded = np.zeros((self.rows, self.width))
+        padded[:, : found.shape[1]] = found
+        return padded
+
+    @cached_property
+    def sparse(self) -> SparseBlock:
+        """The rows in compressed sparse form."""
+        found = to_sparse(narrow(self.block, self.width))
+        return found._replace(width=self.width)
+
+    def add(self, other: "MatrixRows") -> "MatrixRows":
+        """These rows and others after them."""
+        if not self.rows:
+            return other
+        width = max(self.width, other.width)
+        if isinstance(self.block, DenseBlock) and isinstance(other.block, DenseBlock):
+            both: Block = DenseBlock(np.concatenate((self.widen(width).dense, other.widen(width).dense)))
+        else:
+            one, two = self.sparse, other.sparse
+            indptr = np.concatenate((one.indptr, two.indptr[1:] + one.indptr[-1]))
+            idx = np.concatenate((one.idx[: one.indptr[-1]], two.idx[: two.indptr[-1]]))
+            val = np.concatenate((one.val[: one.indptr[-1]], two.val[: two.indptr[-1]]))
+            both = SparseBlock(indptr, idx, val, width)
+        return MatrixRows(both, width, np.concatenate((self.beyond, other.beyond)))
+
+    def widen(self, width: int) -> "MatrixRows":
+        """The same rows among more features, which are 0."""
+        return self if width == self.width else replace(self, width=width)
+
+    def cut(self, width: int) -> "MatrixRows":
+        """The rows in the first `width` features; what they have in others is added up in `beyond`."""
+        if width >= self.width:
+            return self.widen(width)
+        return MatrixRows(narrow(self.block, width), width, self.beyond + self.squares_from(width))
+
+    def squares_from(self, width: int) -> Floats:
+        """The sum of squares of each row in the features from number `width` on."""
+        if isinstance(self.block, DenseBlock):
+            return row_dots(rest := np.nan_to_num(self.block.val[:, width:]), rest)
+        block = self.block
+        rows = np.repeat(np.arange(block.rows), np.diff(block.indptr))
+        after = (block.idx[: rows.size] >= width) & ~np.isnan(block.val[: rows.size])
+        values = block.val[: rows.size][after]
+        return np.bincount(rows[after], values * values, minlength=block.rows).astype(np.float64)
+
+    # ---- model files ---------------------------------------------------------------------------------------------
+
+    def dump(self) -> Arrays:
+        """The arrays of the rows; none where there are no rows."""
+        if not self.rows:
+            return {}
+        if isinstance(self.block, DenseBlock):
+            return {"pending.values": self.dense}
+        return {"pending.offsets": self.sparse.indptr, "pending.features": self.sparse.idx,
+                "pending.values": self.sparse.val}  # fmt: skip
+
+    @classmethod
+    def restore(cls, count: Any, arrays: Arrays, width: int, missing: bool) -> "MatrixRows":
+        """The rows that `dump` wrote, which have at most `width` features."""
+        rows, values = read_count({"pending": count}, "pending"), arrays.get("pending.values")
+        if not rows:
+            return empty_rows()
+        if values is None or values.dtype != np.float64:
+            raise corrupt("rows of a mini-batch are missing")
+        if not all_finite(values) and (not missing or np.isinf(values).any()):
+            raise corrupt("rows of a mini-batch are not finite")
+        offsets, features = arrays.get("pending.offsets"), arrays.get("pending.features")
+        if offsets is None or features is None:
+            if values.ndim != 2 or values.shape[0] != rows or values.shape[1] > width:
+                raise corrupt("rows of a mini-batch have the wrong size")
+            return cls(DenseBlock(values.copy()), int(values.shape[1]), np.zeros(rows))
+        block = SparseBlock(offsets.copy(), features.copy(), values.copy(), width)
+        fits = offsets.dtype == np.int64 and features.dtype == np.int32
+        fits = fits and offsets.shape == (rows + 1,) and features.shape == values.shape == (values.size,)
+        fits = fits and offsets[0] == 0 and offsets[-1] == values.size and not (np.diff(offsets) < 0).any()
+        if not fits or check_rows(block._replace(val=np.nan_to_num(values))):
+            raise corrupt("rows of a mini-batch do not fit together")
+        return cls(block, int(features.max(initial=-1)) + 1, np.zeros(rows))
+
+
+def empty_rows() -> MatrixRows:
+    """No rows."""
+    return MatrixRows(SparseBlock(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), 0), 0, np.zeros(0))
+
+
+def take_rows(block: Block, start: int, stop: int, width: int, missing: bool = False) -> MatrixRows:
+    """Rows start to stop of a block as copies, which no other thread changes; they are finite, or NaN where missing."""
+    if isinstance(block, DenseBlock):
+        values = block.val[start:stop].copy()
+        part: Block = DenseBlock(values)
+    else:
+        first, last = int(block.indptr[start]), int(block.indptr[stop])
+        values = block.val[first:last].copy()
+        part = SparseBlock(block.indptr[start : stop + 1] - first, block.idx[first:last].copy(), values, block.width)
+    sizes = np.abs(values)
+    largest = float(np.fmax.reduce(sizes, axis=None)) if sizes.size else 0.0  # not NaN, unless all are
+    if not missing and bool(np.isnan(sizes).any()):
+        largest = np.inf  # it was finite when the rows were checked, and has changed
+    if largest > LARGEST:
+        wrong = np.flatnonzero(~(sizes <= LARGEST).all(axis=1)) if sizes.ndim == 2 else np.zeros(1, np.int64)
+        row = start + int(wrong[0])
+        raise BadValue(f"row {row}: a value is too large: {largest:g}; scale the rows first", row=row)
+    return MatrixRows(part, width, np.zeros(stop - start))
+
+
+def row_dots(one: Floats, other: Floats) -> Floats:
+    """The dot product of each row with the same row of another matrix; it does not depend on the rows beside it."""
+    return np.asarray(np.matmul(one[:, None, :], other[:, :, None])[:, 0, 0])
+
+
+def row_products(rows: Floats, matrix: Floats) -> Floats:
+    """Each row times a matrix, one row at a time: as `rows @ matrix`, but no row depends on those beside it."""
+    return np.asarray(np.matmul(rows[:, None, :], matrix)[:, 0, :])
+
+
+def pad_columns(matrix: Floats, columns: int) -> Floats:
+    """The matrix with columns of zeros after its own, up to so many."""
+    padded = np.zeros((matrix.shape[0], columns))
+    padded[:, : matrix.shape[1]] = matrix
+    return padded

@@ -1,0 +1,313 @@
+"""Variational inference of the topics of documents under a hierarchical Dirichlet process, compiled.
+
+A document has K slots, each of which stands for one of the T topics of the corpus: `assigned` (K x T) is the
+probability of a topic for a slot, `slots` (words x K) that of a slot for a word. Both levels break a stick.
+
+Where `assigned` starts uniform, as in the paper, all slots stay alike, and one topic takes everything. Therefore a few
+iterations of latent Dirichlet allocation come first. The topics with the most words in the document are its candidates;
+slot k starts with the k-th of them, and only candidates can be assigned.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.algebra.exponential import exp_below_zero
+from noregret.algebra.gamma_functions import digamma, log_gamma
+from noregret.decomposition.document_loops import (
+    EXAMPLES,
+    ITERATIONS,
+    TINY,
+    TOLERANCE,
+    Documents,
+    Memory,
+    Results,
+    Topics,
+    allocate,
+    find_gamma,
+    find_powers,
+    gather,
+    place_values,
+)
+from noregret.jit.compiled import compile_function, unbound
+
+Floats = NDArray[np.float64]
+Table = NDArray[np.int64]
+FLOOR = 1e-10  # of a slot for a word at the start
+SLOTS, CANDIDATES, ALPHA = 3, 4, 5  # the numbers that this loop reads beside those of `document_loops`
+SWEEPING = 6  # from here on: tolerance and number of the iterations that come first
+SWEEPS = SWEEPING + ITERATIONS
+ROUNDING = 1e-17  # a smaller share of a slot changes nothing but rounding errors
+WITHOUT_STICKS = 3  # iterations, where slots start uniform
+
+read_documents = read_topics = read_results = read_numbers = read_parts = unbound
+
+
+class Sticks(NamedTuple):
+    """E log of the share of every topic of the corpus, and what the documents add: how many slots have each topic."""
+
+    logs: Floats
+    counts: Floats
+
+
+class Room(NamedTuple):
+    """Room for one document; arrays by slot first, so that loops run along words or candidates."""
+
+    candidates: NDArray[np.int64]
+    masses: Floats  # by topic: its words in the document, and what the prior adds
+    logs: Floats  # words x candidates: E log beta
+    across: Floats  # candidates x words: the same
+    slots: Floats  # slots x words
+    assigned: Floats  # slots x candidates
+    fits: Floats  # by candidate: E log-likelihood of a slot
+    first: Floats  # by candidate: E log of its share
+    second: Floats  # by slot: E log of its share
+    words: Floats  # by slot: expected words
+    tops: Floats  # by word: the largest score, then the log of the sum of powers
+
+
+class Parts(NamedTuple):
+    """All that belongs to a document while its topics are found, and the sticks."""
+
+    memory: Memory
+    room: Room
+    sticks: Sticks
+
+
+def entry(table: Table) -> int:
+    documents, topics, numbers = read_documents(table), read_topics(table), read_numbers(table)
+    infer_sticks(documents, topics, read_results(table), numbers, read_parts(table))
+    return 0
+
+
+def infer_sticks(documents: Documents, topics: Topics, out: Results, numbers: Floats, parts: Parts) -> None:
+    """Add the statistics of all documents, and write the bound of each into `losses`, with a minus."""
+    memory, room = parts.memory, parts.room
+    find_powers(topics, memory)
+    for d in range(documents.offsets.size - 1):
+        first, last = documents.offsets[d], documents.offsets[d + 1]
+        words, counts = documents.words[first:last], documents.counts[first:last]
+        if words.size == 0:
+            continue
+        gather(words, memory.powers, memory)
+        start_document(counts, topics.alpha, out.gamma[d], numbers, parts)
+        out.losses[d] = -ascend(counts, numbers, room)
+        add_statistics(words, counts, out.statistics, numbers, parts)
+
+
+def start_document(counts: Floats, alpha: Floats, gamma: Floats, numbers: Floats, parts: Parts) -> None:
+    """Choose candidates, and a start for the slots of every word."""
+    memory, room, sticks = parts.memory, parts.room, parts.sticks
+    T, W, K, C = alpha.size, counts.size, int(numbers[SLOTS]), int(numbers[CANDIDATES])
+    if numbers[SWEEPS] > 0.0:
+        find_gamma(counts, alpha, gamma, memory, numbers[SWEEPING:])
+        for t in range(T):
+            room.masses[t] = gamma[t]
+        for c in range(C):
+            room.candidates[c] = take_largest(room.masses)
+    else:
+        for t in range(C):
+            room.candidates[t] = t
+    for c in range(C):
+        t = room.candidates[c]
+        room.first[c] = sticks.logs[t]
+        for w in range(W):
+            room.across[c, w] = math.log(memory.by_topic[t, w] + TINY)
+    for w in range(W):
+        for c in range(C):
+            room.logs[w, c] = room.across[c, w]
+    for k in range(K):
+        room.second[k] = 0.0
+    for w in range(W):
+        room.tops[w] = 0.0
+    for k in range(K):
+        t, slot = room.candidates[k], room.slots[k]
+        if numbers[SWEEPS] > 0.0:
+            share, powers = memory.theta[t], memory.by_topic[t]
+            for w in range(W):
+                slot[w] = share * powers[w] / memory.norms[w] + FLOOR
+        else:
+            for w in range(W):
+                slot[w] = 1.0
+        for w in range(W):
+            room.tops[w] += slot[w]
+    for k in range(K):
+        slot = room.slots[k]
+        for w in range(W):
+            slot[w] /= room.tops[w]
+
+
+def take_largest(masses: Floats) -> int:
+    """The topic with the largest mass, which is not taken again."""
+    best = 0
+    for t in range(1, masses.size):
+        if masses[t] > masses[best]:
+            best = t
+    masses[best] = -math.inf
+    return best
+
+
+def ascend(counts: Floats, numbers: Floats, room: Room) -> float:
+    """Coordinate ascent until the bound does not grow much any more; returns the bound."""
+    K, C, iterations, before = int(numbers[SLOTS]), int(numbers[CANDIDATES]), 0, -math.inf
+    uniform = numbers[SWEEPS] == 0.0
+    while True:
+        sticks = 0.0 if uniform and iterations < WITHOUT_STICKS else 1.0
+        bound = assign_topics(counts, K, C, sticks, room)
+        bound += assign_slots(counts, K, C, sticks, room)
+        bound += break_stick(K, numbers[ALPHA], sticks, room)
+        iterations += 1
+        grown = bound - before
+        settled = sticks == 1.0 and iterations > 1 and 0.0 <= grown <= numbers[TOLERANCE] * abs(before)
+        if settled or iterations >= numbers[ITERATIONS]:
+            return bound
+        before = bound
+
+
+def assign_topics(counts: Floats, K: int, C: int, sticks: float, room: Room) -> float:
+    """assigned_kc ~ exp(sum_w n_w slots_wk E log beta_cw + E log share_c); returns its part of the bound."""
+    W, fits, bound = counts.size, room.fits, 0.0
+    for k in range(K):
+        own, slot = room.assigned[k], room.slots[k]
+        for c in range(C):
+            fits[c] = 0.0
+        even = W - W % 4
+        for w in range(0, even, 4):  # four words at a time, so that sums are loaded and stored less often
+            i, j = counts[w] * slot[w], counts[w + 1] * slot[w + 1]
+            m, n = counts[w + 2] * slot[w + 2], counts[w + 3] * slot[w + 3]
+            rows = room.logs[w : w + 4]
+            for c in range(C):
+                fits[c] += (i * rows[0, c] + j * rows[1, c]) + (m * rows[2, c] + n * rows[3, c])
+        for w in range(even, W):
+            n, row = counts[w] * slot[w], room.logs[w]
+            for c in range(C):
+                fits[c] += n * row[c]
+        top = -math.inf
+        for c in range(C):
+            top = max(top, fits[c] + sticks * room.first[c])
+        total = 0.0
+        for c in range(C):
+            own[c] = exp_below_zero(fits[c] + sticks * room.first[c] - top)
+        for c in range(C):
+            total += own[c]
+        for c in range(C):
+            own[c] /= total
+        bound += top + math.log(total)
+        for c in range(C):
+            bound += own[c] * ((1.0 - sticks) * room.first[c] - fits[c])
+    return bound
+
+
+def assign_slots(counts: Floats, K: int, C: int, sticks: float, room: Room) -> float:
+    """slots_wk ~ exp(sum_c assigned_kc E log beta_cw + E log share_k); returns its part of the bound."""
+    W, tops, bound = counts.size, room.tops, 0.0
+    for w in range(W):
+        tops[w] = -math.inf
+    for k in range(K):
+        slot, own = room.slots[k], room.assigned[k]
+        for w in range(W):
+            slot[w] = sticks * room.second[k]
+        for c in range(C):
+            share, row = own[c], room.across[c]
+            if share > ROUNDING:
+                for w in range(W):
+                    slot[w] += share * row[w]
+        for w in range(W):
+            tops[w] = max(tops[w], slot[w])
+    for k in range(K):
+        slot = room.slots[k]
+        for w in range(W):
+            slot[w] = exp_below_zero(slot[w] - tops[w])
+    for w in range(W):
+        bound += counts[w] * tops[w]
+        tops[w] = 0.0
+    for k in range(K):
+        slot = room.slots[k]
+        for w in range(W):
+            tops[w] += slot[w]
+    for w in range(W):
+        bound += counts[w] * math.log(tops[w])
+        tops[w] = 1.0 / tops[w]
+    for k in range(K):
+        slot, words = room.slots[k], 0.0
+        for w in range(W):
+            slot[w] *= tops[w]
+        for w in range(W):
+            words += counts[w] * slot[w]
+        room.words[k] = words
+    return bound
+
+
+def break_stick(K: int, alpha: float, sticks: float, room: Room) -> float:
+    """The stick of the document, a_k = 1 + its words and b_k = alpha + the words of later slots; part of the bound."""
+    bound, after, before = 0.0, 0.0, 0.0
+    for k in range(K):
+        after += room.words[k]
+    for k in range(K):
+        log_share = before
+        if k < K - 1:
+            after -= room.words[k]
+            a, b = 1.0 + room.words[k], alpha + max(after, 0.0)
+            whole = digamma(a + b)
+            taken, left = digamma(a) - whole, digamma(b) - whole
+            bound += math.log(alpha) + (1.0 - a) * taken + (alpha - b) * left
+            bound -= log_gamma(a + b) - log_gamma(a) - log_gamma(b)
+            log_share, before = before + taken, before + left
+        bound += room.words[k] * (log_share - sticks * room.second[k])
+        room.second[k] = log_share
+    return bound
+
+
+def add_statistics(words: Any, counts: Floats, statistics: Floats, numbers: Floats, parts: Parts) -> None:
+    """Expected words of every topic, and slots that have it."""
+    room, sticks = parts.room, parts.sticks
+    W, K, C = words.size, int(numbers[SLOTS]), int(numbers[CANDIDATES])
+    for k in range(K):
+        for c in range(C):
+            sticks.counts[room.candidates[c]] += room.assigned[k, c]
+        slot = room.slots[k]
+        for w in range(W):
+            slot[w] *= counts[w]
+    for c in range(C):
+        t, used, expected = room.candidates[c], False, room.across[c]  # E log beta is not needed any more
+        for w in range(W):
+            expected[w] = 0.0
+        for k in range(K):
+            share, slot = room.assigned[k, c], room.slots[k]
+            if share > ROUNDING:
+                used = True
+                for w in range(W):
+                    expected[w] += share * slot[w]
+        if used:
+            for w in range(W):
+                statistics[words[w], t] += expected[w]
+
+
+def make_examples() -> dict[str, Any]:
+    """An example of every value that the loop reads."""
+    vector, matrix = np.zeros(1), np.zeros((1, 1))
+    room = Room(np.zeros(1, np.int64), vector, *(matrix,) * 4, *(vector,) * 5)
+    parts = Parts(EXAMPLES["memory"], room, Sticks(vector, vector))
+    return {name: EXAMPLES[name] for name in ("documents", "topics", "results", "numbers")} | {"parts": parts}
+
+
+def allocate_room(longest: int, topics: int, slots: int, candidates: int) -> Room:
+    shapes: list[Any] = [topics, (longest, candidates), (candidates, longest), (slots, longest), (slots, candidates),
+                         candidates, candidates, slots, slots, longest]  # fmt: skip
+    return Room(np.zeros(candidates, np.int64), *(np.zeros(shape) for shape in shapes))
+
+
+def run_sticks(
+    documents: Documents, topics: Topics, out: Results, numbers: Floats, sticks: Sticks, native: bool
+) -> None:
+    """Run `infer_sticks`, compiled or as plain Python."""
+    memory = allocate(documents, topics.words.size, topics.alpha.size)
+    room = allocate_room(memory.norms.size, topics.alpha.size, int(numbers[SLOTS]), int(numbers[CANDIDATES]))
+    parts = Parts(memory, room, sticks)
+    if not native:
+        infer_sticks(documents, topics, out, numbers, parts)
+        return
+    places, slots = place_values(make_examples())
+    compile_function(entry, places)(np.zeros(slots, np.int64), documents, topics, out, numbers, parts)

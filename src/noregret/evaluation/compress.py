@@ -1,0 +1,54 @@
+"""Compress a picture by a decomposition: what is kept of it, and how much is lost by the number of components."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadValue
+from noregret.evaluation.images import Picture
+from noregret.learner.factory import make
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Compressed:
+    """A picture made of a few components. `errors[r]` is the share of the picture's size that r + 1 of them lose.
+
+    `best` has the same for the best possible components, and `kept` is how many numbers the components take.
+    """
+
+    picture: Picture
+    errors: list[float]
+    best: list[float]
+    kept: int
+
+    @property
+    def share(self) -> float:
+        """How many numbers are kept for each value of the picture."""
+        return self.kept / self.picture.size
+
+
+def compress_by_svd(picture: Picture, rank: int) -> Compressed:
+    """Learn the lines of a picture, one after another; colours lie side by side in a line."""
+    lines = picture.reshape(picture.shape[0], -1)
+    if not 1 <= rank <= min(lines.shape):
+        raise BadValue(f"the rank must be from 1 to {min(lines.shape)}, the smaller side of the picture, not {rank}")
+    learner: Any = make("svd", rank=rank, keep_rows="yes").learn(lines)
+    left, values, right = learner.row_factors, learner.singular_values, learner.components
+    whole, rest = float(np.sum(lines * lines)) or 1.0, lines.copy()
+    errors = []
+    for number, value in enumerate(values):
+        rest -= value * np.outer(left[:, number], right[number])
+        errors.append(float(np.sqrt(np.sum(rest * rest) / whole)))
+    exact = np.linalg.svd(lines, compute_uv=False) ** 2
+    best = np.sqrt(np.maximum(exact.sum() - np.cumsum(exact), 0.0) / whole)[: len(errors)]
+    kept = len(values) * (sum(lines.shape) + 1)
+    return Compressed((lines - rest).reshape(picture.shape), errors, best.tolist(), kept)
+
+
+METHODS: dict[str, Callable[[Picture, int], Compressed]] = {"svd": compress_by_svd}
+"""How a picture can be compressed, by name."""

@@ -1,0 +1,79 @@
+"""Pictures as arrays: PGM and PPM files without any library, other formats by pillow (an extra)."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.errors import BadValue, import_extra
+
+PLAIN = (".pgm", ".ppm", ".pnm")
+KINDS = {b"P2": (1, False), b"P3": (3, False), b"P5": (1, True), b"P6": (3, True)}  # channels, whether binary
+MOST_PIXELS = 1 << 26
+Picture = NDArray[np.float64]
+
+
+def read_image(path: str) -> Picture:
+    """A picture with values from 0 to 255, of shape (height, width) where it is grey, else (height, width, 3)."""
+    try:
+        if Path(path).suffix.lower() in PLAIN:
+            return parse_plain(Path(path).read_bytes(), path)
+        pillow = import_extra("PIL.Image", "plots", f"{Path(path).suffix or 'this'} pictures")
+        with pillow.open(path) as picture:
+            grey = picture.mode in ("1", "L", "LA", "I", "I;16", "F")
+            return np.array(picture.convert("L" if grey else "RGB"), np.float64)
+    except (OSError, ValueError, SyntaxError) as error:
+        if isinstance(error, BadValue):
+            raise
+        reason = getattr(error, "strerror", None) or "it is no picture of a known format"
+        raise BadValue(f"{path}: the picture cannot be read: {reason}") from None
+
+
+def parse_plain(content: bytes, path: str) -> Picture:
+    """The picture in the content of a PGM or PPM file."""
+    words, place = list[bytes](), 0
+    while len(words) < 4 and place < len(content):
+        end = place
+        if content[place : place + 1] == b"#":
+            place = (content.find(b"\n", place) + 1) or len(content)
+            continue
+        while end < len(content) and not content[end : end + 1].isspace():
+            end += 1
+        words += [content[place:end]] if end > place else []
+        place = end + 1
+    if len(words) < 4 or words[0] not in KINDS or not all(word.isdigit() and len(word) < 9 for word in words[1:]):
+        raise BadValue(f"{path}: not a PGM or PPM picture")
+    (channels, binary), (width, height, most) = KINDS[words[0]], map(int, words[1:])
+    if not 0 < width * height <= MOST_PIXELS or not 0 < most < 65536:
+        raise BadValue(f"{path}: a picture of {width} x {height} pixels with values up to {most} cannot be read")
+    if binary:
+        kind = np.dtype(np.uint8 if most < 256 else ">u2")
+        values = np.frombuffer(content[place:][: width * height * channels * kind.itemsize], kind).astype(np.float64)
+    else:
+        values = np.array(content[place:].split()[: width * height * channels], np.float64)
+    if values.size != width * height * channels:
+        raise BadValue(f"{path}: the picture is cut off")
+    shape = (height, width) if channels == 1 else (height, width, 3)
+    return np.asarray(values.reshape(shape) * (255.0 / most))
+
+
+def write_image(path: str, picture: Picture) -> None:
+    """Write a picture in the format that its extension names; whatever was there stays until the file is complete."""
+    pixels = np.clip(np.rint(picture), 0, 255).astype(np.uint8)
+    suffix, target = Path(path).suffix.lower(), Path(path)
+    beside = target.with_name(f".{target.stem}.{os.getpid()}{suffix}")
+    try:
+        if suffix in PLAIN:
+            kind = b"P5" if pixels.ndim == 2 else b"P6"
+            head = b"%s\n%d %d\n255\n" % (kind, pixels.shape[1], pixels.shape[0])
+            beside.write_bytes(head + pixels.tobytes())
+        else:
+            pillow: Any = import_extra("PIL.Image", "plots", f"{suffix or 'this'} pictures")
+            pillow.fromarray(pixels).save(beside)
+        os.replace(beside, target)
+    except (OSError, ValueError, KeyError) as error:
+        beside.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or f"{suffix or 'no extension'} is not a format of pictures"
+        raise BadValue(f"{path}: the picture cannot be written: {reason}") from None

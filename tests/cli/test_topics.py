@@ -1,0 +1,157 @@
+"""`noregret topics`: documents in, topics out."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import noregret as nr
+from noregret.cli import main
+from noregret.decomposition.topic_model import TopicModel
+from noregret.evaluation.topic_history import TopicHistory
+
+PETS = ["The cat chased a mouse and the dog barked", "Dogs and cats sleep; a mouse hides", "My dog chased the cat"]
+MONEY = ["Stocks fell while bond markets rallied", "Markets closed higher as stocks rose", "Bond stocks rally markets"]
+TEXTS = [text for number in range(20) for text in (PETS[number % 3], MONEY[number % 3])]
+FAST = ["--set", "batch=8", "--set", "tau0=1", "--set", "documents=40", "--k", "2", "--quiet"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "news.jsonl"
+    path.write_text("".join(json.dumps({"id": number, "body": text}) + "\n" for number, text in enumerate(TEXTS)))
+    return path
+
+
+def run(capsys: Any, *arguments: Any) -> tuple[int, str, str]:
+    code = main(["topics", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def read_report(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def test_topics_are_printed_with_words_and_shares_over_time(table: Path, capsys: Any) -> None:
+    code, out, _ = run(capsys, table, *FAST)
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].split() == ["topic", "share", "over", "time", "words"]
+    assert len(lines) == 4
+    topics = [set(line.split()[4:]) for line in lines[1:3]]
+    assert any("stocks" in words and "cat" not in words for words in topics)
+    assert not any({"the", "and", "my"} & words for words in topics)
+    assert "perplexity" in lines[3]
+    assert "40 documents" in lines[3]
+
+
+def test_text_columns_are_found_or_named_and_all_formats_give_the_same(
+    table: Path, tmp_path: Path, capsys: Any
+) -> None:
+    lines, csv = tmp_path / "news.txt", tmp_path / "news.csv"
+    lines.write_text("".join(f"{text}\n" for text in TEXTS))
+    csv.write_text("id,body\n" + "".join(f'{number},"{text}"\n' for number, text in enumerate(TEXTS)))
+    reports = []
+    inputs: list[list[Any]] = [[table], [table, "--text", "body"], [lines], [csv]]
+    for number, arguments in enumerate(inputs):
+        target = tmp_path / f"{number}.json"
+        assert run(capsys, *arguments, *FAST, "--json", target)[0] == 0
+        reports.append(read_report(target))
+    assert all(report["topics"] == reports[0]["topics"] for report in reports)
+    report = reports[0]
+    assert report["documents"] == 40
+    assert sum(topic["share"] for topic in report["topics"]) == pytest.approx(1.0)
+    assert report["history"][-1]["documents"] == 40
+    assert sum(report["history"][0]["shares"]) == pytest.approx(1.0)
+    assert report["perplexity"] > 1.0
+
+
+def test_the_command_learns_as_the_library_does(table: Path, tmp_path: Path, capsys: Any) -> None:
+    target = tmp_path / "r.json"
+    run(capsys, table, *FAST, "--json", target)
+    learner: Any = nr.make("lda", k=2, batch=8, tau0=1, documents=40, stop_words="english", least_documents=2,
+                           most_share=0.5)  # fmt: skip
+    words = list(dict.fromkeys(word for text in TEXTS for word in re.findall(r"\w\w+", text.lower())))
+    counts = [re.findall(r"\w\w+", text.lower()) for text in TEXTS]
+    learner.learn([{word: one.count(word) for word in words if word in one} for one in counts])  # in order of the file
+    found = [[word["word"] for word in topic["words"]] for topic in read_report(target)["topics"]]
+    assert found == [[word for word, _ in topic.words] for topic in learner.topics(10)]
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(table: Path, tmp_path: Path, capsys: Any) -> None:
+    whole, model, plot = tmp_path / "whole.nr", tmp_path / "part.nr", tmp_path / "shares.svg"
+    assert run(capsys, table, *FAST, "--save", whole)[0] == 0
+    assert run(capsys, table, *FAST, "--save", model, "--limit", 23)[0] == 0
+    assert run(capsys, table, "--resume", model, "--quiet", "--plot", plot)[0] == 0
+    one, other = (nr.load(path) for path in (whole, model))
+    assert isinstance(one, TopicModel)
+    assert isinstance(other, TopicModel)
+    assert one.rounds == other.rounds == 40
+    assert one.topics(5) == other.topics(5)
+    assert plot.read_text().startswith("<?xml")
+    code, _, err = run(capsys, table, "--resume", model, "--k", 3)
+    assert (code, "--k is for a new model" in err) == (2, True)
+
+
+def test_numbers_of_words_have_names_by_a_vocabulary(tmp_path: Path, capsys: Any) -> None:
+    words = sorted({word for text in TEXTS for word in text.lower().replace(";", "").split()})
+    data, vocabulary = tmp_path / "news.dat", tmp_path / "vocab.txt"
+    vocabulary.write_text("\n".join(words) + "\n")
+    lines = []
+    for text in TEXTS:
+        counts = {words.index(word): text.lower().split().count(word) for word in text.lower().replace(";", "").split()}
+        lines.append(f"{len(counts)} " + " ".join(f"{word}:{max(count, 1)}" for word, count in sorted(counts.items())))
+    data.write_text("\n".join(lines) + "\n")
+    code, out, _ = run(capsys, data, "--format", "lda-c", "--vocabulary", vocabulary, *FAST)
+    assert code == 0
+    assert "stocks" in out
+    vocabulary.write_text("cat\ndog\n")
+    code, _, err = run(capsys, data, "--format", "lda-c", "--vocabulary", vocabulary, *FAST)
+    assert code == 2
+    assert "not in the vocabulary" in err
+
+
+def test_hdp_finds_its_number_of_topics(table: Path, capsys: Any) -> None:
+    code, out, _ = run(
+        capsys, table, "--learner", "hdp", "--k", 6, "--set", "batch=8", "--set", "documents=40", "--quiet"
+    )
+    assert code == 0
+    assert 2 <= len(out.splitlines()) - 2 <= 6
+
+
+@pytest.mark.parametrize(("arguments", "problem"), [
+    (["--set", "tau0"], "NAME=VALUE"), (["--set", "tau=3"], "tau0"), (["--most-share", "2"], "most_share"),
+    (["--save", "-"], "name one"), (["--seed", "-1"], "--seed"), (["--text", "title"], "no word was learned"),
+])  # fmt: skip
+def test_mistakes_end_with_one_line(table: Path, arguments: list[str], problem: str, capsys: Any) -> None:
+    code, _, err = run(capsys, table, *arguments)
+    assert code == 2
+    assert problem in err
+    assert len(err.strip().splitlines()) <= 2
+
+
+def test_a_table_without_text_is_refused(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("a,b\n1,2\n3,4\n")
+    code, _, err = run(capsys, path)
+    assert code == 2
+    assert "no column looks like text" in err
+
+
+def test_histories_keep_sums_when_blocks_are_merged() -> None:
+    import numpy as np
+
+    shares, losses = np.random.default_rng(0).dirichlet([1, 1, 1], 1000), np.arange(1000.0)
+    history, parts = TopicHistory(2), TopicHistory(2)
+    history.see(shares, losses)
+    for start in range(0, 1000, 7):
+        parts.see(shares[start : start + 7], losses[start : start + 7])
+    assert sum(history.documents) == 1000
+    assert len(history.documents) <= 129
+    assert history.documents == parts.documents
+    assert sum(history.losses) == pytest.approx(losses.sum())
+    assert sum(history.shares) == pytest.approx(shares.sum(axis=0))
+    assert sum(history.curve(topic)[0] for topic in range(3)) == pytest.approx(1.0)

@@ -1,0 +1,142 @@
+"""The online hierarchical Dirichlet process: equal to its equations, and what these equations promise."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+import noregret as nr
+from noregret.decomposition.stick_loops import run_sticks
+from tests.naive.hdp import NaiveHDP
+
+RNG = np.random.default_rng(8)
+TOPICS = RNG.dirichlet(np.full(14, 0.1), 4)
+COUNTS = np.array([RNG.multinomial(30, RNG.dirichlet(np.full(4, 0.2)) @ TOPICS) for _ in range(18)], float)
+
+
+def make(**options: Any) -> Any:
+    return nr.make("hdp", **{"t": 7, "k": 3, "batch": 6, "native": False, **options})
+
+
+def make_twin(learner: Any, words: int = 14) -> NaiveHDP:
+    start = learner.start_state(words).topics.parameters().T - learner.given["eta"]
+    return NaiveHDP(start, learner.k, learner.given, learner.start == "uniform")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"start": "uniform"}, {"documents": 500.0, "alpha": 0.4, "gamma": 3.0, "eta": 0.2, "kappa": 0.9, "tau": 5.0},
+     {"t": 3, "k": 2, "iterations": 2}, {"tolerance": 1e-8, "batch": 9, "t": 12, "k": 4},
+     {"t": 40, "k": 3, "documents": 18.0, "eta": 0.01}],
+    ids=str,
+)  # fmt: skip
+def test_learns_as_its_twin(options: dict[str, Any]) -> None:
+    learner = make(**options)
+    twin = make_twin(learner)
+    learner.learn(COUNTS)
+    for start in range(0, 18, learner.batch):
+        twin.learn(COUNTS[start : start + learner.batch])
+    state = learner.state
+    order = state.order()
+    np.testing.assert_allclose(state.topics.parameters()[:, order].T, twin.lam + learner.given["eta"], rtol=1e-6)
+    np.testing.assert_allclose(state.counts[order], twin.slots, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(state.prior()[order], twin.prior(), rtol=1e-6)
+    np.testing.assert_allclose(state.stick()[1], twin.b, rtol=1e-6)
+
+
+def test_long_and_short_documents_learn_as_the_twin() -> None:
+    rng = np.random.default_rng(3)
+    lengths = (90, 3, 40, 1, 200, 17, 5, 60)
+    rows = np.array([rng.multinomial(length, rng.dirichlet(np.full(45, 0.3))) for length in lengths], float)
+    learner = make(t=25, k=6, batch=4, documents=8)
+    twin = make_twin(learner, 45)
+    learner.learn(rows)
+    for start in (0, 4):
+        twin.learn(rows[start : start + 4])
+    order = learner.state.order()
+    found = learner.state.topics.parameters()[:, order].T
+    np.testing.assert_allclose(found, twin.lam + learner.given["eta"], rtol=1e-6)
+
+
+def test_coordinate_ascent_never_lowers_the_bound() -> None:
+    """In the twin, whose slots and assignments the learner has: iteration by iteration, once the sticks count."""
+    learner = make(tolerance=1e-10)
+    twin = make_twin(learner)
+    for start in range(0, 18, 6):
+        twin.learn(COUNTS[start : start + 6])
+    steps = [later - earlier for bounds in twin.bounds for earlier, later in pairwise(bounds[1:])]
+    assert len(steps) > 50
+    assert min(steps) > -1e-9
+
+
+def test_the_loop_reports_the_bound_of_its_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def keep(*parts: Any) -> None:
+        run_sticks(*parts)
+        seen.append(parts[2])
+
+    monkeypatch.setattr("noregret.decomposition.hdp.run_sticks", keep)
+    learner = make(batch=6).learn(COUNTS[:6])
+    twin = make_twin(learner)
+    twin.learn(COUNTS[:6])
+    np.testing.assert_allclose(-seen[0].losses, [bounds[-1] for bounds in twin.bounds], rtol=1e-9)
+
+
+def test_all_words_are_assigned_to_topics() -> None:
+    """Statistics of a step at a rate of nearly 1 are the counts of the words: no token is lost."""
+    learner = make(batch=18, documents=18, tau=0.0, kappa=0.0).learn(COUNTS)
+    topics = learner.state.topics
+    before = learner.start_state(14).topics.parameters() - topics.eta
+    found = (topics.parameters() - topics.eta - 1e-4 * before).sum(axis=1)
+    np.testing.assert_allclose(found, 0.9999 * COUNTS.sum(axis=0), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(learner.state.counts.sum(), 0.9999 * 18 * learner.k, rtol=1e-9)
+    np.testing.assert_allclose(topics.totals, topics.parameters().sum(axis=0), rtol=1e-9)
+
+
+def test_documents_of_three_topics_use_about_three() -> None:
+    rng = np.random.default_rng(4)
+    rows = np.zeros((240, 30))
+    for number in range(240):
+        first = 10 * (number % 3)
+        rows[number, first : first + 10] = rng.multinomial(40, np.full(10, 0.1))
+    learner = nr.make("hdp", t=12, k=4, batch=20, documents=240, tau=1.0, native=True)
+    for _ in range(3):
+        learner.learn(sparse.csr_matrix(rows))
+    model: Any = learner
+    assert 3 <= model.used_topics <= 8
+    assert len(model.topics()) == model.used_topics
+    for topic in model.topics(10)[:3]:
+        sides = [sum(p for word, p in topic.words if word // 10 == side) for side in range(3)]
+        assert max(sides) > 0.9
+    assert model.perplexity(rows) == pytest.approx(10.0, rel=0.2)
+    assert len(set(model.transform(rows).argmax(axis=1)[:3])) == 3
+
+
+def test_an_empty_document_teaches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = make(batch=2, documents=100), make(batch=1, documents=50)
+    start = one.start_state
+    monkeypatch.setattr(other, "start_state", start)  # the same weights, though the corpus is half as large
+    for counts in COUNTS:
+        one.learn([counts, np.zeros(14)])
+        other.learn([counts])
+    np.testing.assert_allclose(one.components, other.components, rtol=1e-9)
+    shares = one.transform(np.zeros((1, 14)))[0]
+    np.testing.assert_allclose(shares, one.latest.prior() / one.latest.prior().sum())
+
+
+def test_parameters_are_whole_numbers_or_in_their_limits() -> None:
+    for options in ({"t": 2.5}, {"k": 1.5}, {"eta": 1e-4}, {"k": 8}, {"iterations": 2.5}, {"start": "random"}):
+        with pytest.raises(nr.BadValue):
+            make(**options)
+
+
+@pytest.mark.compiles
+def test_compiled_is_interpreted_bit_for_bit() -> None:
+    rows = sparse.csr_matrix(COUNTS)
+    one, other = make(native=True), make()
+    assert one.play(rows).losses.tolist() == other.play(rows).losses.tolist()
+    assert one.components.tolist() == other.components.tolist()
+    assert one.state.counts.tolist() == other.state.counts.tolist()
