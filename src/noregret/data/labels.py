@@ -169,12 +169,16 @@ def encode_numbers(known: dict[Any, int], y: NDArray[Any]) -> NDArray[np.int64]:
 
     `known` is a dict from label to code that gives a new label the next code when it is looked up.
     """
-    codes, encoded, count = np.zeros(y.size, np.int64), np.zeros(y.size, bool), 0
+    encoded, count = np.zeros(y.size, bool), 0
+    codes: NDArray[np.int64] | None = None  # made by the first label whose code is not 0
 
     def write(label: Any, code: int) -> int:
+        nonlocal codes
         same = y == label
-        if code:
-            np.add(codes, same if code == 1 else code * same, out=codes)
+        if codes is None:
+            codes = np.multiply(same, code, dtype=np.int64) if code else None
+        elif code:
+            np.add(codes, code * same, out=codes)
         np.logical_or(encoded, same, out=encoded)
         return int(np.count_nonzero(same))
 
@@ -184,11 +188,12 @@ def encode_numbers(known: dict[Any, int], y: NDArray[Any]) -> NDArray[np.int64]:
     while count < y.size:
         if len(known) >= MANY:
             rest = np.flatnonzero(~encoded)
+            codes = np.zeros(y.size, np.int64) if codes is None else codes
             codes[rest] = np.fromiter(map(known.__getitem__, y[rest].tolist()), np.int64, rest.size)
             break
         label = y[int(np.argmin(encoded))].item()
         count += write(label, known[label])
-    return codes
+    return np.zeros(y.size, np.int64) if codes is None else codes
 
 
 def is_number(label: Any, value: int) -> bool:

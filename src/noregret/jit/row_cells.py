@@ -116,6 +116,29 @@ def fill_lanes(typing_context: Any, numbers: Any, first: Any, a: Any) -> Any:
     return types.void(numbers, types.int64, types.float64), codegen
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def add_terms(typing_context: Any, sums: Any, terms: Any, n: Any) -> Any:
+    """The four sums are the places of one vector."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(terms)(context, builder, arguments[1])
+        kind, four = ir.VectorType(ir.DoubleType(), 4), context.get_constant(types.intp, 4)
+        total = ir.Constant(kind, ir.Undefined)
+        for lane in range(4):
+            total = builder.insert_element(total, builder.extract_value(arguments[0], lane), ir.IntType(32)(lane))
+        where = cgutils.alloca_once_value(builder, total)
+        begin = context.get_constant(types.intp, 0)
+        with cgutils.for_range_slice(builder, begin, arguments[2], four, begin.type) as (k, _):
+            some = builder.load(builder.bitcast(builder.gep(array.data, [k]), kind.as_pointer()))
+            some.align = 8
+            builder.store(builder.fadd(builder.load(where), some), where)
+        total = builder.load(where)
+        lanes = [builder.extract_element(total, ir.IntType(32)(lane)) for lane in range(4)]
+        return context.make_tuple(builder, sums, lanes)
+
+    return sums(sums, terms, types.int64), codegen
+
+
 # ---- copies --------------------------------------------------------------------------------------------------------
 
 
@@ -134,12 +157,17 @@ def load_alone(typing_context: Any, vector: Any, j: Any) -> Any:
 def read_neighbours(vector: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
     for k in range(n):
         cells[k] = vector[place(q, first + k)]
-    fill_lanes(cells, n, cells[0])
 
 
 @numba.njit(**INNER)  # type: ignore[untyped-decorator]
 def read_scattered(vector: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
-    for k in range(n):
+    whole = n - n % 4
+    for k in range(0, whole, 4):
+        cells[k] = load_alone(vector, np.int64(place(q, first + k)))
+        cells[k + 1] = load_alone(vector, np.int64(place(q, first + k + 1)))
+        cells[k + 2] = load_alone(vector, np.int64(place(q, first + k + 2)))
+        cells[k + 3] = load_alone(vector, np.int64(place(q, first + k + 3)))
+    for k in range(whole, n):
         cells[k] = load_alone(vector, np.int64(place(q, first + k)))
     fill_lanes(cells, n, cells[0])
 
@@ -168,9 +196,21 @@ def for_vectors(copy: Any, vectors: int) -> Callable[..., Any]:
 
 
 @cache
-def reader(copy: Any, vectors: int) -> Callable[..., Any]:
-    """`read_cells` for a state of so many vectors."""
-    read_vectors = numba.njit(**INNER)(for_vectors(copy, vectors))
+def dense_reader(vectors: int) -> Callable[..., Any]:
+    """`read_cells` for dense rows, which are long, and a state of so many vectors."""
+    read_vectors = numba.njit(**INNER)(for_vectors(read_neighbours, vectors))
+
+    def read(s: Any, cells: Any, values: Any, q: Any, first: Any, n: Any) -> Any:
+        read_vectors(s, cells, q, first, n)
+        return n
+
+    return read
+
+
+@cache
+def sparse_reader(vectors: int) -> Callable[..., Any]:
+    """`read_cells` for sparse rows."""
+    read_vectors = numba.njit(**INNER)(for_vectors(read_scattered, vectors))
 
     def read(s: Any, cells: Any, values: Any, q: Any, first: Any, n: Any) -> Any:
         read_vectors(s, cells, q, first, n)
@@ -182,10 +222,22 @@ def reader(copy: Any, vectors: int) -> Callable[..., Any]:
     return read
 
 
+def is_dense(q: Any) -> bool:
+    return python_type(q) in (Dense, DensePart)
+
+
 def choose_read(s: Any, cells: Any, values: Any, q: Any, first: Any, n: Any) -> Any:
     if not is_copied(s):
         return row_cells.read_cells
-    return reader(read_neighbours if python_type(q) in (Dense, DensePart) else read_scattered, len(s.types) - 1)
+    return (dense_reader if is_dense(q) else sparse_reader)(len(s.types) - 1)
+
+
+def value_of_copy(s: Any, values: Any, q: Any, first: Any, k: Any) -> Any:
+    return values[np.uint64(k)]
+
+
+def choose_value(s: Any, values: Any, q: Any, first: Any, k: Any) -> Any:
+    return row_cells.cell_value if is_dense(q) or not is_copied(s) else value_of_copy
 
 
 def choose_write(s: Any, cells: Any, q: Any, first: Any, n: Any) -> Any:
@@ -213,12 +265,15 @@ ON_COPIES: dict[str, Any] = {
     "make_numbers": make_numbers,
     "make_cells": make_cells,
     "fill_lanes": fill_lanes,
+    "add_terms": add_terms,
     "read_cells": stand_in(choose_read),
     "write_cells": stand_in(choose_write),
     "cell_place": stand_in(choose_place),
+    "cell_value": stand_in(choose_value),
 }
 IN_PLACE: dict[str, Any] = {name: numba.njit(**INNER)(getattr(row_cells, name)) for name in ON_COPIES} | {
     "make_numbers": make_numbers,
     "make_cells": same_state,
     "fill_lanes": fill_lanes,
+    "add_terms": add_terms,
 }

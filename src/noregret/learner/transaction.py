@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Set
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, SparseBlock, check_weights, to_dense, verify
+from noregret.data.blocks import Block, SparseBlock, check_weights, freeze, to_dense, verify
 from noregret.data.class_weights import balanced_weights
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, is_quit, shown
@@ -27,6 +27,8 @@ from noregret.state.space import Space, enlarge, physical_memory
 from noregret.tasks.task import Outcome, Segment
 
 SLICE = 1 << 16  # rows played in one go: what they leave behind must fit in memory, whatever the number of classes
+
+SHARED_WEIGHTS = 1 << 18  # rounds of a call whose weights are not made anew
 
 FEW_ROWS = 8  # on which a kernel of the caller is tried
 FEW_SUPPORTS = 256  # rows that a kernel learner with few supports plays in one go
@@ -124,7 +126,7 @@ class Transaction:
         if config.class_weight is not None:
             by_class = self.class_weights(config.class_weight)
             h = by_class if h is None else h * by_class
-        return np.ones(rows) if h is None else h
+        return usual_weights(rows) if h is None else h
 
     def class_weights(self, given: Mapping[Any, float] | str) -> NDArray[np.float64]:
         """What every round weighs by its class."""
@@ -147,10 +149,9 @@ class Transaction:
         with np.errstate(over="ignore", invalid="ignore"):
             for segment in self.segments:
                 self.make_room(segment)
-                truth = self.truth(segment)
                 for start, stop in model.task.slices(segment, self.y, self.slice_size()):
                     self.make_room_for_supports(start, stop)
-                    outcome = self.play(segment, truth, start, stop)
+                    outcome = self.play(segment, self.truth(replace(segment, start=start, stop=stop)), start)
                     self.played += self.count(outcome)
                     self.record(outcome)
                     if self.keeps_outcomes:
@@ -168,20 +169,20 @@ class Transaction:
             self.model.recent.record(outcome, weights, self.model.labels)
 
     def truth(self, segment: Segment) -> NDArray[np.float64]:
-        """The truth of a segment as the loop reads it."""
+        """The truth of some rounds as the loop reads it."""
         return self.model.task.truth(self.model.labels, segment, self.codes)
 
     def count(self, outcome: Outcome) -> NDArray[np.int64]:
         """Rounds, updates and mistakes of a slice of rounds."""
         return count(outcome, self.model)
 
-    def play(self, segment: Segment, truth: NDArray[np.float64], start: int, stop: int) -> Outcome:
-        task, size = self.model.task, stop - start
+    def play(self, segment: Segment, y: NDArray[np.float64], start: int) -> Outcome:
+        """Play the rounds from one of a segment on whose truth is given."""
+        task, size = self.model.task, len(y)
         out = task.make_scores(size, segment.known)
-        y = truth[start - segment.start : stop - segment.start]
         updated, aux = np.zeros(size, np.uint8), task.make_aux(y, out)
         outcome = Outcome(task, segment, start, out, updated, y, aux)
-        self.write_outcome(outcome, self.rounds(y, start, stop))
+        self.write_outcome(outcome, self.rounds(y, start, start + size))
         task.hide_unknown(outcome)
         return outcome
 
@@ -323,6 +324,18 @@ class Transaction:
             allow_folding(model.arrays, self.copied_all)
             self.loops.bind(model)
         list_supports(model.bank)
+
+
+def usual_weights(rows: int) -> NDArray[np.float64]:
+    """A weight of 1 for every round; calls of usual size share them: new memory costs more than to write it."""
+    if rows > SHARED_WEIGHTS:
+        return np.ones(rows)
+    return shared_weights()[:rows]
+
+
+@cache
+def shared_weights() -> NDArray[np.float64]:
+    return freeze(np.ones(SHARED_WEIGHTS))
 
 
 def count(outcome: Outcome, model: Model) -> NDArray[np.int64]:

@@ -93,7 +93,7 @@ def step(margin: float, v: float, n: float, phi: float) -> float:
     if v < LEAST_VARIANCE or margin >= phi * math.sqrt(v):
         return 0.0
     square = phi * phi
-    q = square * v / n
+    q = square if n == v else square * v / n
     root = math.sqrt(q * q * margin * margin + 4.0 * v * square * (1.0 + q))
     return (root - (2.0 + q) * margin) / (2.0 * (n + v * square))
 

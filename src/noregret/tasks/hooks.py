@@ -20,7 +20,17 @@ from noregret.algebra.internal_verbs import (
     scaled_by,
 )
 from noregret.algebra.verbs import add, dot, helper, sqnorm, unbound
-from noregret.tasks.row_cells import CELLS, cell_place, fill_lanes, make_cells, make_numbers, read_cells, write_cells
+from noregret.tasks.row_cells import (
+    CELLS,
+    add_terms,
+    cell_place,
+    cell_value,
+    fill_lanes,
+    make_cells,
+    make_numbers,
+    read_cells,
+    write_cells,
+)
 
 rule = slope = weight = score = final = unbound
 
@@ -47,20 +57,16 @@ def score_by_weight(p: Any, s: Any, x: Any) -> Any:
     """Four running sums, as in `dot`, so that one addition need not wait for the last."""
     seen = still(s)
     cells, values, terms = make_cells(seen), make_numbers(), make_numbers()
-    c = d = e = f = 0.0
+    sums = (0.0, 0.0, 0.0, 0.0)
     for b in range(blocks(x)):
         q = part(x, b)
         for first in range(0, count(q), CELLS):
             n = min(CELLS, count(q) - first)
             for k in range(read_cells(seen, cells, values, q, first, n)):
-                terms[k] = weight(p, cells, cell_place(seen, q, first, k)) * values[k]
+                terms[k] = weight(p, cells, cell_place(seen, q, first, k)) * cell_value(seen, values, q, first, k)
             fill_lanes(terms, n, 0.0)
-            for k in range(0, n, 4):
-                c += terms[k]
-                d += terms[k + 1]
-                e += terms[k + 2]
-                f += terms[k + 3]
-    return (c + d) + (e + f)
+            sums = add_terms(sums, terms, n)
+    return (sums[0] + sums[1]) + (sums[2] + sums[3])
 
 
 def final_by_mean(p: Any, s: Any, x: Any) -> Any:
@@ -128,7 +134,7 @@ def update_coordinates(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
         for first in range(0, count(q), CELLS):
             n = min(CELLS, count(q) - first)
             for k in range(read_cells(s, cells, values, q, first, n)):
-                g = h * a * values[k]
+                g = h * a * cell_value(s, values, q, first, k)
                 if g != 0.0:
                     rule(p, cells, cell_place(s, q, first, k), g)
             write_cells(s, cells, q, first, n)

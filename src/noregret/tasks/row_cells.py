@@ -21,13 +21,17 @@ def make_cells(s: Any) -> Any:
 
 
 def read_cells(s: Any, cells: Any, values: Any, q: Any, first: Any, n: Any) -> Any:
-    """Copy the cells and the values of n coordinates; returns how many the loop over them takes.
+    """Copy the cells of n coordinates; returns how many the loop over them takes.
 
-    Compiled code takes some more, so that all are parts of whole vectors: copies of the first one with the value 0.
+    Compiled code copies the values of a sparse row, too, and takes some more coordinates, so that all are parts of
+    whole vectors: copies of the first one with the value 0.
     """
-    for k in range(n):
-        values[k] = value(q, first + k)
     return n
+
+
+def cell_value(s: Any, values: Any, q: Any, first: Any, k: Any) -> Any:
+    """The value of coordinate first + k."""
+    return value(q, first + k)
 
 
 def write_cells(s: Any, cells: Any, q: Any, first: Any, n: Any) -> None:
@@ -47,3 +51,14 @@ def make_numbers() -> Any:
 def fill_lanes(numbers: Any, first: Any, a: float) -> None:
     """Write a number into LANES places."""
     numbers[first : first + LANES] = a
+
+
+def add_terms(sums: Any, terms: Any, n: Any) -> Any:
+    """Four sums with n numbers added: the place of a number decides to which; zeros follow the last."""
+    c, d, e, f = sums
+    for k in range(0, n, 4):
+        c += terms[k]
+        d += terms[k + 1]
+        e += terms[k + 2]
+        f += terms[k + 3]
+    return c, d, e, f
