@@ -27,7 +27,8 @@ def make_twin(learner: Any, words: int = 14) -> NaiveHDP:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"start": "uniform"}, {"start": "uniform", "iterations": 2}, {"documents": 500.0, "alpha": 0.4, "gamma": 3.0, "eta": 0.2, "kappa": 0.9, "tau": 5.0},
+    [{}, {"start": "uniform"}, {"start": "uniform", "iterations": 2},
+     {"documents": 500.0, "alpha": 0.4, "gamma": 3.0, "eta": 0.2, "kappa": 0.9, "tau": 5.0},
      {"t": 3, "k": 2, "iterations": 2}, {"tolerance": 1e-8, "batch": 9, "t": 12, "k": 4},
      {"t": 40, "k": 3, "documents": 18.0, "eta": 0.01}],
     ids=str,
