@@ -27,7 +27,8 @@ def make_twin(learner: Any, words: int = 14) -> NaiveHDP:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"start": "uniform"}, {"documents": 500.0, "alpha": 0.4, "gamma": 3.0, "eta": 0.2, "kappa": 0.9, "tau": 5.0},
+    [{}, {"start": "uniform"}, {"start": "uniform", "iterations": 2},
+     {"documents": 500.0, "alpha": 0.4, "gamma": 3.0, "eta": 0.2, "kappa": 0.9, "tau": 5.0},
      {"t": 3, "k": 2, "iterations": 2}, {"tolerance": 1e-8, "batch": 9, "t": 12, "k": 4},
      {"t": 40, "k": 3, "documents": 18.0, "eta": 0.01}],
     ids=str,
@@ -71,7 +72,8 @@ def test_coordinate_ascent_never_lowers_the_bound() -> None:
     assert min(steps) > -1e-9
 
 
-def test_the_loop_reports_the_bound_of_its_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("options", [{}, {"start": "uniform"}, {"start": "uniform", "iterations": 2}], ids=str)
+def test_the_loop_reports_the_bound_of_its_twin(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
     def keep(*parts: Any) -> None:
@@ -79,7 +81,7 @@ def test_the_loop_reports_the_bound_of_its_twin(monkeypatch: pytest.MonkeyPatch)
         seen.append(parts[2])
 
     monkeypatch.setattr("noregret.decomposition.hdp.run_sticks", keep)
-    learner = make(batch=6).learn(COUNTS[:6])
+    learner = make(batch=6, **options).learn(COUNTS[:6])
     twin = make_twin(learner)
     twin.learn(COUNTS[:6])
     np.testing.assert_allclose(-seen[0].losses, [bounds[-1] for bounds in twin.bounds], rtol=1e-9)
