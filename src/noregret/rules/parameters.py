@@ -71,7 +71,10 @@ class Param:
 
     @property
     def default_text(self) -> str:
-        return f"{self.default:g}" if self.measured is None else f"{self.default:g} (regression: {self.measured:g})"
+        if self.measured is None:
+            return f"{self.default:g}"
+        where = "regression" if self.per_size is None else "regression, structured output"
+        return f"{self.default:g} ({where}: {self.measured:g})"
 
     def default_where(self, measured: bool) -> float:
         """The default of a task, by whether scores are measured in units of the task."""
