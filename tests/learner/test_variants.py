@@ -65,7 +65,7 @@ def test_numbers_are_written_in_their_shortest_exact_form(value: float) -> None:
     ("text", "canonical", "options"),
     [
         ("pa1", "pa1", {}),
-        ("pa1(C=0.0)", "pa1", {"C": 0.0}),
+        ("pa1(C=0.0)", "pa1(C=0)", {"C": 0.0}),
         (" pa1 ( C = 0.10 ) ", "pa1(C=0.1)", {"C": 0.1}),
         ("pa1(C=1e-05)", "pa1(C=1e-5)", {"C": 1e-5}),
         ("ogd(loss='logistic', eta0=1)", "ogd(eta0=1, loss=logistic)", {"loss": "logistic", "eta0": 1}),
