@@ -13,10 +13,11 @@ from typing import NamedTuple
 WATER_AND_WINTER = frozenset(
     word
     for line in (
-        "snow snowy ski skis skiing skier skiers snowboard snowboards snowboarder snowboarders snowboarding sled sledding",
-        "ice hockey skate skating skater surf surfs surfer surfers surfing surfboard surfboards wave waves ocean sea beach",
-        "shore swim swims swimming swimmer swimmers pool dive dives diving diver lake river waterfall boat boats sail sailing",
-        "sailboat raft rafting canoe canoes kayak kayaks kayaker kayaking wakeboard wakeboarding wakeboarder",
+        "snow snowy ski skis skiing skier skiers snowboard snowboards snowboarder snowboarders snowboarding",
+        "sled sledding ice hockey skate skating skater surf surfs surfer surfers surfing surfboard surfboards",
+        "wave waves ocean sea beach shore swim swims swimming swimmer swimmers pool dive dives diving diver",
+        "lake river waterfall boat boats sail sailing sailboat raft rafting canoe canoes kayak kayaks kayaker",
+        "kayaking wakeboard wakeboarding wakeboarder",
     )
     for word in line.split()
 )
