@@ -22,9 +22,9 @@ from noregret.neural.translation.vocabulary import Vocabulary
 from verification.reproduce.data import Missing, folder
 from verification.translation.domains import FILES, Pairs, read_pairs, split_domains
 
-SIZES = {"layers": 4, "width": 128, "heads": 4, "hidden": 256}
+SIZES = {"layers": 3, "width": 128, "heads": 4, "hidden": 512}
 PLAN: dict[str, float] = {
-    "passes": 60, "tokens": 4096, "rate": 5e-3, "warmup": 2000, "drop": 0.3, "patience": 10, "seconds": math.inf,
+    "passes": 60, "tokens": 4096, "rate": 3e-3, "warmup": 2000, "drop": 0.2, "patience": 10, "seconds": math.inf,
 }  # fmt: skip
 PIECES = 6000
 

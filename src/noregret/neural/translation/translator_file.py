@@ -18,7 +18,8 @@ from noregret.neural.translation.vocabulary import Vocabulary
 def dump_state(sizes: Sizes, state: State, vocabulary: Vocabulary) -> tuple[Header, Arrays]:
     """Sizes and steps; the weights, what the optimizer keeps of them, and the vocabulary."""
     arrays: Arrays = {"weights": state.vector.numpy(), "vocabulary": vocabulary.dump()}
-    arrays |= {f"kept.{name}": one.numpy() for name, one in state.kept.items()}
+    if state.steps:  # before the first step all that is kept is 0
+        arrays |= {f"kept.{name}": one.numpy() for name, one in state.kept.items()}
     return {"sizes": sizes.as_header(), "steps": state.steps}, arrays
 
 
@@ -35,7 +36,8 @@ def restore_sizes(header: Header) -> Sizes:
 
 def restore_state(sizes: Sizes, adaptation: Adaptation, header: Header, arrays: Arrays) -> State:
     """The weights and what the optimizer keeps, all checked."""
-    keeps = adaptation.optimizer.keeps
+    steps = read_count(header, "steps")
+    keeps = adaptation.optimizer.keeps if steps else ()
     if set(arrays) != {"weights", "vocabulary", *(f"kept.{name}" for name in keeps)}:
         raise corrupt("its network has other arrays than its optimizer keeps")
     kept = {name: arrays[f"kept.{name}"] for name in keeps}
@@ -43,9 +45,10 @@ def restore_state(sizes: Sizes, adaptation: Adaptation, header: Header, arrays: 
         sound = values.dtype == np.float32 and values.shape == (sizes.count,) and bool(np.isfinite(values).all())
         if not sound or (name in UNSIGNED and (values < 0.0).any()):
             raise corrupt(f"the array {name} of its network does not fit")
-    return State(
-        as_tensor(arrays["weights"]), {name: as_tensor(one) for name, one in kept.items()}, read_count(header, "steps")
-    )
+    vector = as_tensor(arrays["weights"])
+    if not steps:
+        return State.begin(vector, adaptation)
+    return State(vector, {name: as_tensor(one) for name, one in kept.items()}, steps)
 
 
 def as_tensor(values: NDArray[Any]) -> Any:
