@@ -64,8 +64,9 @@ class Adaptation:
                 f"{place}: the loss of this pair or its gradient is not finite; nothing was learned: use a smaller eta"
             )
         excess = loss - self.margin * (len(target) + 1)
-        told = Round(self.eta, state.steps + 1, excess)
-        vector, kept = self.optimizer.update(told, state.vector, clip(gradient, self.clip), state.kept)
+        direction = clip(gradient, self.clip)
+        told = Round(self.eta, state.steps + 1, excess, float(gradient @ direction))
+        vector, kept = self.optimizer.update(told, state.vector, direction, state.kept)
         if not all_finite(vector, *kept.values()):
             raise Error(f"{place}: the step of this pair makes weights that are not finite; use a smaller eta")
         updated = vector is not state.vector

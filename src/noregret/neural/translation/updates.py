@@ -22,7 +22,8 @@ class Round:
 
     eta: float  # the learning rate; of the passive-aggressive step, the largest
     step: int  # counted from 1
-    excess: float  # how far the loss of the pair is above the margin, where that is asked for
+    excess: float  # how far the loss of the pair is above the margin
+    slope: float  # how fast the loss falls along the gradient that the update gets, which may be shortened
 
 
 Update: TypeAlias = Callable[[Round, Tensor, Tensor, Kept], tuple[Tensor, Kept]]
@@ -56,8 +57,7 @@ def adam(r: Round, w: Tensor, g: Tensor, kept: Kept) -> tuple[Tensor, Kept]:
 
 def passive_aggressive(r: Round, w: Tensor, g: Tensor, kept: Kept) -> tuple[Tensor, Kept]:
     """The smallest step along the gradient that brings a linear loss down to the margin; at most eta (PA-I)."""
-    square = float((g * g).sum())
-    return (w - min(r.eta, r.excess / square) * g if r.excess > 0.0 < square else w), kept
+    return (w - min(r.eta, r.excess / r.slope) * g if r.excess > 0.0 < r.slope else w), kept
 
 
 @dataclass(frozen=True)
