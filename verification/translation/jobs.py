@@ -35,7 +35,7 @@ class Job:
     def method(self) -> str:
         if not self.updates:
             return NO_UPDATE
-        return self.options.get("optimizer", "") + (" with replay" if self.replay else "")
+        return f"{self.options['optimizer']} with replay" if self.replay else str(self.options["optimizer"])
 
 
 @cache
