@@ -61,4 +61,4 @@ class RatingMean(RatingLearner):
         return {"minimum": self.minimum, "maximum": self.maximum}
 
     def make_plan(self) -> Plan:
-        return Plan(0, False, np.array([0.0, 0.0, MEAN, 0.0, 0.0, 0.0, 0.0, 1.0]))
+        return Plan(0, False, np.array([0.0, 0.0, MEAN, 0.0, 0.0, 0.0, 0.0, DAMPING.default]))

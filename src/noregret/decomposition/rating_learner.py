@@ -14,9 +14,20 @@ from numpy.typing import NDArray
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import targets
 from noregret.data.transcript import Transcript
-from noregret.decomposition.rating_loops import Memory, Pairs, Rounds, run_rounds, run_scores
-from noregret.decomposition.rating_rows import Id, check_id, read_one, read_ratings
+from noregret.decomposition.rating_columns import Id, check_id
+from noregret.decomposition.rating_loops import (
+    ERROR,
+    ERROR_OF_MEAN,
+    SUM,
+    Memory,
+    Pairs,
+    Rounds,
+    run_rounds,
+    run_scores,
+)
+from noregret.decomposition.rating_rows import read_one, read_ratings
 from noregret.decomposition.rating_state import RatingState, Shape
+from noregret.decomposition.rating_stream import RowReader
 from noregret.errors import BadValue, NotLearned
 from noregret.features.frames import labels_to_list
 from noregret.learner.arguments import check_integer
@@ -49,6 +60,14 @@ class Plan(NamedTuple):
     numbers: Floats
 
 
+class Progress(NamedTuple):
+    """The root mean squared error of predictions before ratings were learned, beside those of two baselines."""
+
+    rmse: float
+    biases: float  # of the mean with the damped biases of user and item
+    mean: float  # of the mean of all ratings so far
+
+
 class Numbers(dict[Id, int]):
     """Users, or items, by number in the order of their appearance."""
 
@@ -79,6 +98,7 @@ class RatingLearner(BaseLearner):
         self.native = options.get("native", True)
         if not isinstance(self.native, bool):
             raise BadValue(f"native must be True or False, not {self.native!r}")
+        self.reader = RowReader()  # keeps nothing but names of streams that it has read
         self.plan = self.make_plan()
         self.user_numbers, self.item_numbers = Numbers(), Numbers()
         self.state = RatingState(Shape(self.plan.k, self.plan.averaging, self.seed, self.native))
@@ -108,7 +128,7 @@ class RatingLearner(BaseLearner):
         for name, given in (("weight", weight), ("query", query)):
             if given is not None:
                 raise BadValue(f"{self.card.name} does not support {name}=: leave it out")
-        users, items, beside = read_ratings(X)
+        users, items, beside = read_ratings(X, self.reader)
         truth = self.check_ratings(beside, labels_to_list(y), len(users))
         with self._lock:
             self._change.settle()
@@ -183,7 +203,7 @@ class RatingLearner(BaseLearner):
 
     def predict(self, X: RowsLike) -> NDArray[np.float64]:
         """The rating of every row; a user or an item that is not known counts as one without a bias."""
-        users, items, _ = read_ratings(X)
+        users, items, _ = read_ratings(X, self.reader)
         with self._lock:
             self._change.settle()
             self.require_ratings()
@@ -252,14 +272,23 @@ class RatingLearner(BaseLearner):
     def mean(self) -> float:
         """The mean of all ratings; of one that was replaced, only the last."""
         self.require_ratings()
-        return float(self.to_ratings(self.state.totals[:1] / self.state.totals[1])[0])
+        return float(self.to_ratings(self.state.totals[SUM : SUM + 1] / self.state.ratings)[0])
+
+    @property
+    def progress(self) -> Progress:
+        """The root mean squared error of all ratings so far, each predicted before it was learned."""
+        with self._lock:
+            self._change.settle()
+            squares = self.state.totals[ERROR : ERROR_OF_MEAN + 1] / max(self.rounds, 1)
+            return Progress(*((self.maximum - self.minimum) * np.sqrt(squares)).tolist())
 
     def describe_results(self) -> list[str]:
         """How much it has seen, for `noregret show`."""
         if not self.rounds:
             return []
         sizes = f"{len(self.user_numbers):,} users, {len(self.item_numbers):,} items, {self.state.ratings:,} ratings"
-        return [f"{sizes}; mean rating {self.mean:.4g} on a scale from {self.minimum:g} to {self.maximum:g}"]
+        errors = "RMSE before learning {:.4g}, of the biases alone {:.4g}, of the mean {:.4g}".format(*self.progress)
+        return [f"{sizes}; mean rating {self.mean:.4g} on a scale from {self.minimum:g} to {self.maximum:g}", errors]
 
     # ---- model files -------------------------------------------------------------------------------------------------
 

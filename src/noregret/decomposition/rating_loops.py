@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
 RANKING, AVERAGING, OFFSET, ETA, LAM_USERS, LAM_ITEMS, BETA, DAMPING = range(8)  # the numbers that the loop reads
 NONE, MEAN, BIASES = range(3)  # what is beside u.v: nothing, the mean of all ratings, also the biases
+SUM, COUNT, ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN, TOTALS = range(6)  # the totals that it writes, and their number
 LEAST = 0.02  # shares are at least so far from 0 and 1, where log-odds are infinite
 
 read_rounds = read_users = read_items = read_known = read_totals = read_memory = read_numbers = unbound
@@ -65,7 +66,11 @@ def entry(table: Table) -> int:
 def play(
     rounds: Rounds, users: Side, items: Side, known: Known, totals: Floats, memory: Memory, numbers: Floats
 ) -> None:
-    """Predict every rating, then learn it; `totals` are the sum and the number of different ratings."""
+    """Predict every rating, then learn it.
+
+    `totals` are the sum and the number of different ratings, and the squared errors of the prediction, of the mean with
+    the biases, and of the mean, all of them before a rating was learned.
+    """
     factored = users.factors.shape[1] > 0
     for t in range(rounds.users.size):
         u, i, x = rounds.users[t], rounds.items[t], rounds.ratings[t]
@@ -73,6 +78,7 @@ def play(
         new = users.steps[u] == 0 or items.steps[i] == 0
         g = predict_share(share, 0.0 if new else dot(users.factors[u], items.factors[i]))
         rounds.predictions[t] = find_mean(totals) if new and numbers[OFFSET] == NONE else g
+        add_errors(users, items, totals, u, i, rounds.predictions[t] - x, x, numbers)
         store(rounds, known, totals, t)
         if factored and numbers[RANKING] == 0.0:
             find_gradients(users, items, u, i, x, share, memory)
@@ -105,7 +111,7 @@ def predict_share(share: float, score: float) -> float:
 
 def find_mean(totals: Floats) -> float:
     """The mean of all ratings; half of the scale before the first."""
-    return totals[0] / totals[1] if totals[1] > 0.0 else 0.5
+    return totals[SUM] / totals[COUNT] if totals[COUNT] > 0.0 else 0.5
 
 
 def find_bias(side: Side, number: Any, damping: float) -> float:
@@ -113,16 +119,34 @@ def find_bias(side: Side, number: Any, damping: float) -> float:
     return side.sums[number] / (side.counts[number] + damping) if side.counts[number] > 0 else 0.0
 
 
+def find_baseline(users: Side, items: Side, totals: Floats, u: Any, i: Any, damping: float) -> float:
+    """The mean with the biases of user and item; -1 stands for one that is not known."""
+    share = find_mean(totals)
+    share += find_bias(users, u, damping) if u >= 0 else 0.0
+    share += find_bias(items, i, damping) if i >= 0 else 0.0
+    return share
+
+
 def find_share(users: Side, items: Side, totals: Floats, u: Any, i: Any, numbers: Floats) -> float:
-    """What the mean and the biases say, where they are learned; -1 stands for a user or an item that is not known."""
+    """What is beside u.v, as far from 0 and 1 as it must be."""
     if numbers[OFFSET] == NONE:
         return 0.5
+    least = LEAST if users.factors.shape[1] else 0.0
     share = find_mean(totals)
     if numbers[OFFSET] == BIASES:
-        share += find_bias(users, u, numbers[DAMPING]) if u >= 0 else 0.0
-        share += find_bias(items, i, numbers[DAMPING]) if i >= 0 else 0.0
-    least = LEAST if users.factors.shape[1] else 0.0
+        share = find_baseline(users, items, totals, u, i, numbers[DAMPING])
     return min(max(share, least), 1.0 - least)
+
+
+def add_errors(
+    users: Side, items: Side, totals: Floats, u: Any, i: Any, error: float, x: float, numbers: Floats
+) -> None:
+    """Add the squared errors of a prediction and of the baselines."""
+    baseline = min(max(find_baseline(users, items, totals, u, i, numbers[DAMPING]), 0.0), 1.0) - x
+    mean = find_mean(totals) - x
+    totals[ERROR] += error * error
+    totals[ERROR_OF_BIASES] += baseline * baseline
+    totals[ERROR_OF_MEAN] += mean * mean
 
 
 # ---- ratings ---------------------------------------------------------------------------------------------------------
@@ -135,7 +159,7 @@ def store(rounds: Rounds, known: Known, totals: Floats, t: Any) -> None:
     n = known.table[slot]
     if n < 0:
         rounds.entries[t] = -1
-        add_rating(known, slot, int(totals[1]), u, i, rounds.ratings[t])
+        add_rating(known, slot, int(totals[COUNT]), u, i, rounds.ratings[t])
     else:
         rounds.before[t] = known.ratings[n]
         rounds.entries[t] = n
@@ -207,7 +231,7 @@ def learn_biases(rounds: Rounds, users: Side, items: Side, totals: Floats, t: An
     u, i, x = rounds.users[t], rounds.items[t], rounds.ratings[t]
     if rounds.entries[t] >= 0:
         change = x - rounds.before[t]
-        totals[0] += change
+        totals[SUM] += change
         users.sums[u] += change
         items.sums[i] += change
         return
@@ -216,8 +240,8 @@ def learn_biases(rounds: Rounds, users: Side, items: Side, totals: Floats, t: An
     items.sums[i] += x - mean - of_user
     users.counts[u] += 1
     items.counts[i] += 1
-    totals[0] += x
-    totals[1] += 1.0
+    totals[SUM] += x
+    totals[COUNT] += 1.0
 
 
 # ---- predictions of rows that are not learned----------------------------------------------------------------------
@@ -260,10 +284,10 @@ def side_example() -> Side:
 LONGS = np.zeros(1, np.int64)
 ROUNDS = Rounds(LONGS, LONGS, np.zeros(1), np.zeros(1), LONGS, np.zeros(1))
 MEMORY = Memory(LONGS, *(np.zeros(1) for _ in range(5)))
-PLAYS = {"rounds": ROUNDS, "users": side_example(), "items": side_example(), "known": KNOWN, "totals": np.zeros(2),
+PLAYS = {"rounds": ROUNDS, "users": side_example(), "items": side_example(), "known": KNOWN, "totals": np.zeros(TOTALS),
          "memory": MEMORY, "numbers": np.zeros(8)}  # fmt: skip
 SCORES = {"pairs": Pairs(LONGS, LONGS, np.zeros(1)), "users": side_example(), "items": side_example(),
-          "totals": np.zeros(2), "numbers": np.zeros(8)}  # fmt: skip
+          "totals": np.zeros(TOTALS), "numbers": np.zeros(8)}  # fmt: skip
 
 
 def run_rounds(native: bool, *values: Any) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
 from noregret.decomposition.factors_file import read_array
-from noregret.decomposition.rating_loops import Rounds, Side
+from noregret.decomposition.rating_loops import COUNT, SUM, TOTALS, Rounds, Side
 from noregret.decomposition.rating_table import Known, count_slots, fill_lists
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
@@ -57,14 +57,14 @@ class RatingState:
         self.shape = shape
         self.users = self.items = 0
         self.of_users, self.of_items = shape.empty(), shape.empty()
-        self.totals = np.zeros(2)
+        self.totals = np.zeros(TOTALS)
         none = np.zeros(0, np.int32)
         self.known = Known(none, none, np.zeros(0), none, none, np.full(count_slots(0), -1, np.int32))
 
     @property
     def ratings(self) -> int:
         """How many different ratings there are."""
-        return int(self.totals[1])
+        return int(self.totals[COUNT])
 
     def grow(self, users: int, items: int, ratings: int) -> None:
         """Make room for so many users and items, and for so many more ratings."""
@@ -102,7 +102,9 @@ class RatingState:
     def savepoint(self, rounds: Rounds) -> Callable[[], None]:
         """How to go back to now, after whatever these rounds changed; may be repeated."""
         before = dict(vars(self))
-        saved: list[tuple[NDArray[Any], Integers, NDArray[Any]]] = [(self.totals, np.arange(2), self.totals.copy())]
+        saved: list[tuple[NDArray[Any], Integers, NDArray[Any]]] = [
+            (self.totals, np.arange(TOTALS), self.totals.copy())
+        ]
         for side, numbers, size in (
             (self.of_users, rounds.users, self.users),
             (self.of_items, rounds.items, self.items),
@@ -155,8 +157,10 @@ class RatingState:
         values, totals = read_array(arrays, "ratings.ratings", 1), read_array(arrays, "totals", 1)
         if not who.size == what.size == values.size or ((values < 0.0) | (values > 1.0)).any():
             raise corrupt("its ratings do not fit together")
-        if totals.shape != (2,) or totals[1] != values.size or not -1e-6 <= totals[0] <= values.size * (1.0 + 1e-6):
-            raise corrupt("its ratings are not as many as it says")
+        if totals.shape != (TOTALS,) or totals[COUNT] != values.size or (totals[SUM + 1 :] < 0.0).any():
+            raise corrupt("its totals are not those of its ratings")
+        if not -1e-6 <= totals[SUM] <= values.size * (1.0 + 1e-6):
+            raise corrupt("its sum is not that of its ratings")
         new.totals = totals
         new.of_users = read_side(shape, arrays, "users", users, who)
         new.of_items = read_side(shape, arrays, "items", items, what)
