@@ -11,6 +11,7 @@ from noregret.errors import BadValue
 from noregret.streams import ReadOptions, Source, open_source
 
 NEEDED = (USER, ITEM, RATING)
+GENERATOR = "ratings"  # of synthetic ratings
 PEEK = 100  # rows from which the columns of JSON lines are known
 
 
@@ -23,14 +24,16 @@ class RatingFile:
 
     def read(self, X: Any) -> list[tuple[Any, Any]]:
         """The pairs of user and item of a batch."""
-        if not isinstance(X, Rows):
-            raise BadValue(f"{self.source.name}: ratings are tables with the columns {', '.join(NEEDED)}")
+        if not isinstance(X, Rows):  # of the generator
+            return [(user, item) for user, item in X.tolist()]
         found: Ratings = self.reader.read(X)
         return list(zip(found.users, found.items, strict=True))
 
 
 def open_ratings(args: argparse.Namespace, options: Mapping[str, Any]) -> RatingFile:
     """The ratings of a command; what its columns hold is told by --columns, or by their names."""
+    if all(name.partition(":")[0] == GENERATOR for name in args.data):
+        return RatingFile(open_source(args.data, ReadOptions(**options), seed=args.seed), {}, [])
     there = None if "-" in args.data else find_there(args, options)
     columns = read_option(args.columns) if args.columns else guess_columns(there, args.data[0])
     for role, name in columns.items():

@@ -152,6 +152,10 @@ class RatingLearner(BaseLearner):
         seconds = time.perf_counter() - began
         return Transcript(predictions, predictions, (predictions - truth) ** 2, none, ~none, truth, seconds)
 
+    def error_loss(self, errors: Floats, deviation: Floats) -> Floats:
+        """The loss of predictions that are off by these errors."""
+        return np.asarray(errors**2)
+
     def check_ratings(self, beside: list[Any] | None, y: Any, rows: int) -> Floats:
         """The ratings as numbers, each within the scale; an error names the row."""
         if (y is None) == (beside is None):
@@ -164,7 +168,7 @@ class RatingLearner(BaseLearner):
         if outside.size:
             row = int(outside[0])
             raise BadValue(f"row {row}: the rating {truth[row]:g} is outside of the scale from {self.minimum:g} to "
-                           f"{self.maximum:g}; set minimum and maximum", row=row)  # fmt: skip
+                           f"{self.maximum:g}; set minimum and maximum (--scale LOW HIGH)", row=row)  # fmt: skip
         return truth
 
     def number_rounds(self, users: list[Id], items: list[Id], shares: Floats) -> Rounds:
