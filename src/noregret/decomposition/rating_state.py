@@ -116,7 +116,8 @@ class RatingState:
             vars(self).update(before)
             for array, rows, values in saved:
                 array[rows] = values
-            for t in np.flatnonzero(rounds.entries >= 0)[::-1].tolist():
+            replaced = (rounds.entries >= 0) & (rounds.entries < self.ratings)
+            for t in np.flatnonzero(replaced)[::-1].tolist():
                 self.known.ratings[rounds.entries[t]] = rounds.before[t]
             self.list_again(self.known.table.size)
 
