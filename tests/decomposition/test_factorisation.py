@@ -72,7 +72,8 @@ def test_learns_as_its_twin(model: str, method: str, biases: str, native: bool) 
 
 def test_defaults_that_follow_the_model_are_those_on_the_card() -> None:
     for model, eta, beta in (("pmf", 3.0, 0.05), ("rmf", 20.0, 0.01)):
-        for method, given in (("sgd", {"eta": eta}), ("da", {"beta": beta})):
+        both: dict[str, dict[str, Any]] = {"sgd": {"eta": eta}, "da": {"beta": beta}}
+        for method, given in both.items():
             one, other = make(model, method).learn(PAIRS, Y), make(model, method, **given).learn(PAIRS, Y)
             assert one.user_factors.tolist() == other.user_factors.tolist()
 

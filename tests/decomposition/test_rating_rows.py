@@ -261,9 +261,14 @@ def test_files_that_contradict_themselves_are_refused(name: str, change: Callabl
 def test_factors_of_a_file_that_are_too_large_do_not_make_predictions() -> None:
     huge = unpack(broken(users_factors=lambda it: it * 1e300, items_factors=lambda it: it * -1e300), "m.nr")
     before = pack(huge)
-    for act in (lambda: huge.predict(PAIRS), lambda: huge.learn(PAIRS, Y), lambda: huge.recommend(7, again=True)):
+    acts: list[Callable[[Any], Any]] = [
+        lambda learner: learner.predict(PAIRS),
+        lambda learner: learner.learn(PAIRS, Y),
+        lambda learner: learner.recommend(7, again=True),
+    ]
+    for act in acts:
         try:
-            found = act()
+            found = act(huge)
         except nr.BadValue:
             assert pack(huge) == before
         else:
