@@ -24,6 +24,7 @@ class Ratings(NamedTuple):
     users: list[Id]
     items: list[Id]
     ratings: list[Any] | None
+    checked: bool = False  # whether users and items are known to be texts or whole numbers
 
 
 def unknown(name: object, row: int | None = None) -> BadValue:
@@ -57,7 +58,7 @@ def find_columns(names: Iterable[object]) -> dict[str, Any]:
 
 def check_ids(given: list[Any], what: str) -> list[Id]:
     """Texts and whole numbers; numbers of numpy, and floats that are whole, become those of Python."""
-    if set(map(type, given)) <= {str, int}:
+    if {*map(type, given)} <= {str, int}:
         return given
     return [check_id(value, what, row) for row, value in enumerate(given)]
 
@@ -78,4 +79,4 @@ def read_array(X: np.ndarray) -> Ratings:
     if X.ndim != 2 or X.shape[1] not in (2, 3):
         raise BadValue(f"an array of ratings has two columns, user and item, not the shape {X.shape}")
     ratings = X[:, 2].tolist() if X.shape[1] == 3 else None
-    return Ratings(X[:, 0].tolist(), X[:, 1].tolist(), ratings)
+    return Ratings(X[:, 0].tolist(), X[:, 1].tolist(), ratings, X.dtype.kind in "iu")

@@ -19,14 +19,11 @@ from noregret.decomposition.rating_loops import (
     ERROR,
     ERROR_OF_MEAN,
     SUM,
-    Memory,
     Pairs,
     Rounds,
-    run_rounds,
-    run_scores,
 )
 from noregret.decomposition.rating_rows import read_one, read_ratings
-from noregret.decomposition.rating_state import RatingState, Shape
+from noregret.decomposition.rating_state import RatingState, Shape, find_touched
 from noregret.decomposition.rating_stream import RowReader
 from noregret.errors import BadValue, NotLearned
 from noregret.features.frames import labels_to_list
@@ -143,8 +140,9 @@ class RatingLearner(BaseLearner):
 
             def act() -> Floats:
                 rounds = self.number_rounds(users, items, (truth - self.minimum) / (self.maximum - self.minimum))
-                undos.append(self.state.savepoint(rounds))
-                self.learn_rounds(rounds)
+                touched = find_touched(rounds.users), find_touched(rounds.items)
+                undos.append(self.state.savepoint(rounds, touched))
+                self.learn_rounds(rounds, touched)
                 return self.to_ratings(rounds.predictions)
 
             predictions = self._change.run(act, undo)
@@ -178,20 +176,11 @@ class RatingLearner(BaseLearner):
         size = len(users)
         return Rounds(who, what, shares, np.zeros(size), np.full(size, -1, np.int64), np.zeros(size))
 
-    def learn_rounds(self, rounds: Rounds) -> None:
-        """Learn rounds, and refuse what overflows."""
-        size, state = rounds.users.size, self.state
-        state.grow(len(self.user_numbers), len(self.item_numbers), size)
-        most = 0
-        if size and self.plan.k:
-            most = int((state.of_users.counts[rounds.users] + np.bincount(rounds.users)[rounds.users]).max())
-        memory = Memory(
-            np.zeros(most, np.int64), *(np.zeros(most) for _ in range(3)), *(np.zeros(self.plan.k) for _ in range(2))
-        )
-        run_rounds(
-            self.native, rounds, state.of_users, state.of_items, state.known, state.totals, memory, self.plan.numbers
-        )
-        if not state.is_finite(rounds) or not np.isfinite(rounds.predictions).all():
+    def learn_rounds(self, rounds: Rounds, touched: tuple[Integers, Integers]) -> None:
+        """Learn rounds of these users and items, and refuse what overflows."""
+        size = rounds.users.size
+        self.state.grow(len(self.user_numbers), len(self.item_numbers), size)
+        if not self.state.learn(rounds, touched, self.plan.numbers):
             raise BadValue(f"{self.card.name}: the factors became infinite; take a smaller eta, or a larger penalty")
         self.rounds += size
         self.updates += size
@@ -222,8 +211,8 @@ class RatingLearner(BaseLearner):
 
     def score(self, users: Integers, items: Integers) -> Floats:
         """The ratings of users and items by number, -1 for those that are not known."""
-        state, pairs = self.state, Pairs(users, items, np.zeros(users.size))
-        run_scores(self.native, pairs, state.of_users, state.of_items, state.totals, self.plan.numbers)
+        pairs = Pairs(users, items, np.zeros(users.size))
+        self.state.predict(pairs, self.plan.numbers)
         if not np.isfinite(pairs.predictions).all():
             raise BadValue(f"{self.card.name}: a prediction is not finite: the factors are too large")
         return self.to_ratings(pairs.predictions)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.decomposition.rating_table import KNOWN, Known, add_rating, find_slot, run
+from noregret.decomposition.rating_table import KNOWN, Known, Loop, add_rating, find_slot
 from noregret.jit.compiled import unbound
 
 Floats = NDArray[np.float64]
@@ -290,11 +290,9 @@ SCORES = {"pairs": Pairs(LONGS, LONGS, np.zeros(1)), "users": side_example(), "i
           "totals": np.zeros(TOTALS), "numbers": np.zeros(8)}  # fmt: skip
 
 
-def run_rounds(native: bool, *values: Any) -> None:
-    """Run `play`, compiled or as plain Python."""
-    run(native, play, entry, PLAYS, values)
+def make_play() -> Loop:
+    return Loop(play, entry, PLAYS, "rounds")
 
 
-def run_scores(native: bool, *values: Any) -> None:
-    """Run `score`, compiled or as plain Python."""
-    run(native, score, score_entry, SCORES, values)
+def make_score() -> Loop:
+    return Loop(score, score_entry, SCORES, "pairs")

@@ -45,6 +45,8 @@ def read_ratings(X: Any, reader: RowReader) -> Ratings:
         found = read_list(X)
     else:
         raise BadValue(f"ratings are {WANTED}, not {shown(X)}")
+    if found.checked:
+        return found
     return Ratings(check_ids(found.users, USER), check_ids(found.items, ITEM), found.ratings)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
 from noregret.decomposition.factors_file import read_array
-from noregret.decomposition.rating_loops import COUNT, SUM, TOTALS, Rounds, Side
+from noregret.decomposition.rating_loops import COUNT, SUM, TOTALS, Memory, Pairs, Rounds, Side, make_play, make_score
 from noregret.decomposition.rating_table import Known, count_slots, fill_lists
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ROWS = 64  # of factors that are drawn together, so that draws do not depend on how users and items come
 DEVIATION = 0.1  # of factors at the start
+FEW = 64  # rounds of a call, which are not worth counting all users
 LEAST = 8  # rows that there is room for at first
 Number = TypeVar("Number", bound=np.generic)
 
@@ -60,6 +61,8 @@ class RatingState:
         self.totals = np.zeros(TOTALS)
         none = np.zeros(0, np.int32)
         self.known = Known(none, none, np.zeros(0), none, none, np.full(count_slots(0), -1, np.int32))
+        self.memory = make_memory(0, shape.k)
+        self.play, self.score = make_play(), make_score()
 
     @property
     def ratings(self) -> int:
@@ -99,18 +102,36 @@ class RatingState:
         self.known = known
         return twice
 
-    def savepoint(self, rounds: Rounds) -> Callable[[], None]:
-        """How to go back to now, after whatever these rounds changed; may be repeated."""
+    def learn(self, rounds: Rounds, touched: tuple[Integers, Integers], numbers: Floats) -> bool:
+        """Learn rounds of these users and items, for which there is room; whether nothing has overflowed."""
+        counts, size = self.of_users.counts, rounds.users.size
+        most = size + int(counts[touched[0]].max(initial=0))
+        if self.shape.k and most > self.memory.entries.size:
+            self.memory = make_memory(2 * most, self.shape.k)
+        self.play.run(
+            self.shape.native, rounds=rounds, users=self.of_users, items=self.of_items, known=self.known,
+            totals=self.totals, memory=self.memory, numbers=numbers,
+        )  # fmt: skip
+        sides = zip((self.of_users, self.of_items), touched, strict=True)
+        parts = [array[rows] for side, rows in sides for array in (side.factors, side.averages)]
+        return all(map(all_finite, [*parts, rounds.predictions]))
+
+    def predict(self, pairs: Pairs, numbers: Floats) -> None:
+        """Predict ratings; nothing is learned."""
+        self.score.run(self.shape.native, pairs=pairs, users=self.of_users, items=self.of_items, totals=self.totals,
+                       numbers=numbers)  # fmt: skip
+
+    def savepoint(self, rounds: Rounds, touched: tuple[Integers, Integers]) -> Callable[[], None]:
+        """How to go back to now, after whatever rounds of these users and items changed; may be repeated."""
         before = dict(vars(self))
         saved: list[tuple[NDArray[Any], Integers, NDArray[Any]]] = [
             (self.totals, np.arange(TOTALS), self.totals.copy())
         ]
-        for side, numbers, size in (
-            (self.of_users, rounds.users, self.users),
-            (self.of_items, rounds.items, self.items),
-        ):
-            rows = np.unique(numbers[numbers < size])
+        sizes = (self.users, self.items)
+        for side, numbers, size in zip((self.of_users, self.of_items), touched, sizes, strict=True):
+            rows = numbers[numbers < size]
             saved += [(array, rows, array[rows]) for array in side]
+        saved.append((self.totals, np.arange(TOTALS), self.totals.copy()))
 
         def undo() -> None:
             vars(self).update(before)
@@ -130,11 +151,6 @@ class RatingState:
             found.append(n)
             n = int(self.known.later[n])
         return np.array(found, np.int64)
-
-    def is_finite(self, rounds: Rounds) -> bool:
-        """Whether nothing that these rounds changed has overflowed."""
-        both = ((self.of_users, rounds.users), (self.of_items, rounds.items))
-        return all(all_finite(array[rows]) for side, rows in both for array in (side.factors, side.averages))
 
     # ---- model files -------------------------------------------------------------------------------------------------
 
@@ -170,6 +186,17 @@ class RatingState:
         if new.list_again(count_slots(values.size)):
             raise corrupt("a rating is there twice")
         return new
+
+
+def make_memory(items: int, k: int) -> Memory:
+    """Room for so many items of a user, and for gradients of k factors."""
+    truths, guesses, slopes = np.zeros((3, items))
+    return Memory(np.zeros(items, np.int64), truths, guesses, slopes, np.zeros(k), np.zeros(k))
+
+
+def find_touched(numbers: Integers) -> Integers:
+    """Different numbers of users, or items, in order."""
+    return np.flatnonzero(np.bincount(numbers)) if numbers.size > FEW else np.unique(numbers)
 
 
 def resize(array: NDArray[Number], size: int, used: int) -> NDArray[Number]:

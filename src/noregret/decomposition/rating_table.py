@@ -1,12 +1,14 @@
 """All ratings so far: in the order of their first appearance, by user, and by user and item. Compiled."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.decomposition.document_loops import place_values
-from noregret.jit.compiled import compile_function, unbound
+from noregret.jit.compiled import get_function, unbound
+from noregret.jit.layout import address, fill
 
 Floats = NDArray[np.float64]
 Int32s = NDArray[np.int32]
@@ -78,15 +80,39 @@ def count_slots(ratings: int) -> int:
 def fill_lists(known: Known, size: int, native: bool) -> int:
     """List the first ratings by user and in the table, both of which are empty; how many are there twice."""
     found = np.array([size, 0])
-    run(native, list_ratings, list_entry, LISTS, (known, found))
+    Loop(list_ratings, list_entry, LISTS, "found").run(native, known=known, found=found)
     return int(found[1])
 
 
-def run(native: bool, function: Any, compiled: Any, examples: dict[str, Any], values: tuple[Any, ...]) -> None:
-    """Run a function over arrays, compiled or as plain Python."""
-    if not native:
-        with np.errstate(all="ignore"):
-            function(*values)
-        return
-    places, slots = place_values(examples)
-    compile_function(compiled, places)(np.zeros(slots, np.int64), *values)
+class Loop:
+    """A function over arrays, compiled or as plain Python.
+
+    It keeps its table of addresses, with the values that stand there, and writes again only what is another object.
+    What belongs to a single call (`once`) is not kept.
+    """
+
+    def __init__(
+        self, function: Callable[..., None], entry: Callable[[Table], int], examples: dict[str, Any], once: str
+    ) -> None:
+        self.function, self.entry, self.examples, self.once = function, entry, examples, once
+        self.places, slots = place_values(examples)
+        self.table = np.zeros(slots, np.int64)
+        self.filled: dict[str, Any] = {}
+
+    def __deepcopy__(self, memo: Any) -> "Loop":
+        return Loop(self.function, self.entry, self.examples, self.once)
+
+    def run(self, native: bool, **values: Any) -> None:
+        if not native:
+            with np.errstate(all="ignore"):
+                self.function(**values)
+            return
+        for name, value in values.items():
+            if self.filled.get(name) is not value:
+                self.filled.pop(name, None)
+                fill(self.table, self.places[name][0], value)
+                self.filled[name] = value
+        status = get_function(self.entry, self.places).run(address(self.table))
+        del self.filled[self.once]
+        if status != 0:
+            raise IndexError(f"{self.entry.__name__} reached out of its arrays")
