@@ -46,7 +46,7 @@ class InNumpy:
             own, other = self.factors[0][user], self.factors[1][item]
             mine = self.rated.setdefault(user, {})
             mine[item] = x
-            g = 1.0 / (1.0 + np.exp(-(own @ other)))
+            g = float(1.0 / (1.0 + np.exp(-(own @ other))))
             found.append(g)
             if self.learns_order:
                 items = list(mine)

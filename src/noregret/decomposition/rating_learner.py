@@ -125,7 +125,7 @@ class RatingLearner(BaseLearner):
         for name, given in (("weight", weight), ("query", query)):
             if given is not None:
                 raise BadValue(f"{self.card.name} does not support {name}=: leave it out")
-        users, items, beside = read_ratings(X, self.reader)
+        users, items, beside, _ = read_ratings(X, self.reader)
         truth = self.check_ratings(beside, labels_to_list(y), len(users))
         with self._lock:
             self._change.settle()
@@ -196,7 +196,7 @@ class RatingLearner(BaseLearner):
 
     def predict(self, X: RowsLike) -> NDArray[np.float64]:
         """The rating of every row; a user or an item that is not known counts as one without a bias."""
-        users, items, _ = read_ratings(X, self.reader)
+        users, items, *_ = read_ratings(X, self.reader)
         with self._lock:
             self._change.settle()
             self.require_ratings()
