@@ -31,7 +31,10 @@ WITHOUT_PACKED = 4  # the format of files in which every array is whole
 KEY = "noregret"
 LONGEST_MESSAGE = 400
 ABANDONED = 900.0  # seconds after which nobody writes a temporary file any more
-DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U32": np.uint32, "U8": np.uint8}
+DTYPES = {
+    "F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "I16": np.int16,
+    "I8": np.int8, "U32": np.uint32, "U8": np.uint8, "BOOL": np.bool_,
+}  # fmt: skip
 
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
