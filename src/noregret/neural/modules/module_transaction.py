@@ -13,7 +13,7 @@ from noregret.errors import BadValue
 from noregret.learner.outside_rounds import OutputChange, OutsideTransaction
 from noregret.neural.modules.module_losses import INDEX, SIGN
 from noregret.neural.modules.module_rounds import RoundFault, Rows, play_rounds, refuse, scan_targets
-from noregret.neural.modules.random_numbers import RandomState, get_random, set_random
+from noregret.neural.modules.random_numbers import TURN, RandomState, get_random, set_random
 from noregret.neural.modules.savepoint import ModuleSavepoint
 from noregret.neural.modules.tensors import Tensor, load_torch
 from noregret.neural.modules.trained_module import TrainedModule
@@ -41,6 +41,10 @@ class OnlineTransaction(OutsideTransaction):
 
     def attempt(self, checked: bool) -> list[Any]:
         """Play all rounds with the random numbers of the learner; torch then goes on with its own."""
+        with TURN.lock:
+            return self.attempt_alone(checked)
+
+    def attempt_alone(self, checked: bool) -> list[Any]:
         torch, net = load_torch(), self.net
         self.losses, self.outer = [], get_random(net.device)
         set_random(net.random, net.device)

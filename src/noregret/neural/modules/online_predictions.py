@@ -15,7 +15,7 @@ from noregret.learner.model import Model
 from noregret.learner.probabilities import class_columns, log_odds_to_probabilities
 from noregret.neural.modules.module_rounds import current_scale
 from noregret.neural.modules.module_transaction import NUMBERS, as_rows
-from noregret.neural.modules.random_numbers import get_random, set_random
+from noregret.neural.modules.random_numbers import TURN, get_random, set_random
 from noregret.neural.modules.tensors import load_torch
 from noregret.neural.modules.trained_module import TrainedModule, explain
 
@@ -39,7 +39,8 @@ class OnlinePredictions:
             if model.space is None:
                 raise NotLearned(f"{self.card.name} has not seen a label yet; learn something first")
             block = verify(encode_rows(model, X, grow=False, include_unknown=True))
-            outputs = self.pass_rows(block)
+            with TURN.lock:
+                outputs = self.pass_rows(block)
             mean, deviation = current_scale(net)
             known = len(model.labels)
             return self.to_scores(outputs, known, np.full(block.rows, mean), np.full(block.rows, deviation))

@@ -22,6 +22,7 @@ NOT_NEGATIVE = (
     "step", "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "sum", "square_avg", "acc_delta", "row_var", "col_var",
     "variance", "eta", "mu",
 )  # fmt: skip
+HOW = ("foreach", "fused", "capturable", "differentiable")  # how steps are computed, which a file does not decide
 
 
 # ---- out -------------------------------------------------------------------------------------------------------------
@@ -139,7 +140,9 @@ def read_groups(optimizer: Optimizer, names: dict[int, str], saved: Any) -> list
         if not isinstance(options, dict) or set(options) != set(own):
             raise BadValue(f"the optimizer {type(optimizer).__name__} has other options than the one that was saved; "
                            "make it in the same way, with the same version of torch")  # fmt: skip
-        found.append({key: read_option(key, options[key], value) for key, value in own.items()})
+        found.append({
+            key: value if key in HOW else read_option(key, options[key], value) for key, value in own.items()
+        })  # fmt: skip
     check_options(optimizer, found)
     return found
 
@@ -150,10 +153,10 @@ def read_option(key: str, value: Any, like: Any) -> Any:
         if not isinstance(value, list) or len(value) != len(like):
             raise corrupt(f"the option {key} of its optimizer must be {len(like)} numbers")
         return type(like)(read_option(key, one, other) for one, other in zip(value, like, strict=True))
-    if isinstance(like, bool) or like is None or isinstance(value, bool) or value is None:
+    if isinstance(like, bool) or like is None:
         fits = value is None or isinstance(value, bool)
     else:
-        fits = isinstance(value, (int, float)) and abs(value) < float("inf")
+        fits = not isinstance(value, bool) and isinstance(value, (int, float)) and abs(value) < float("inf")
     if not fits:
         raise corrupt(f"the option {key} of its optimizer cannot be {shown(value)}")
     return value
@@ -184,7 +187,10 @@ def take_empty_step(optimizer: Optimizer, module: Module, options: list[State]) 
     by_name = dict(twin_module.named_parameters())
     for parameter in by_name.values():
         parameter.grad = torch.zeros_like(parameter)
-    twin.step()
+    try:
+        twin.step()
+    except Exception as error:  # torch checks some options only here
+        raise corrupt(f"the options of its optimizer are refused: {error}") from None
     return {name: dict(twin.state[one]) for name, one in by_name.items() if one in twin.state}
 
 

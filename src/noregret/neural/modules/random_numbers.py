@@ -1,5 +1,10 @@
-"""Random numbers of a learner: torch draws them from a state that the learner keeps, and its own goes on undisturbed."""
+"""Random numbers of a learner: torch draws them from a state that the learner keeps, and then goes on with its own.
 
+The generator belongs to the process. So learners of several threads take turns, by `TURN`.
+"""
+
+import os
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,6 +12,21 @@ import numpy as np
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
 from noregret.neural.modules.tensors import Tensor, load_torch
+
+
+class Turn:
+    """A lock around calls that use the generator of torch; the child of a fork begins with a new one."""
+
+    def __init__(self) -> None:
+        self.renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.renew)
+
+    def renew(self) -> None:
+        self.lock = threading.RLock()
+
+
+TURN = Turn()
 
 
 class RandomState(NamedTuple):
