@@ -1,4 +1,4 @@
-"""Elastic weight consolidation (Kirkpatrick et al. 2017): a pull to the parameters that were kept at the end of a task."""
+"""Elastic weight consolidation (Kirkpatrick et al. 2017): a pull to the parameters as they were when a task ended."""
 
 from typing import Any
 

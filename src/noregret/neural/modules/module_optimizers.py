@@ -132,8 +132,8 @@ def rebuild_optimizer(name: Any, groups: Any, module: Module) -> Optimizer:
             or not names
             or not all(isinstance(one, str) and one in by_name for one in names)
         ):
-            raise BadValue("the optimizer of the model moves other parameters than the module given has; give one of the "
-                           "same layers")  # fmt: skip
+            raise BadValue("the optimizer of the model moves other parameters than the module given has; give one of "
+                           "the same layers")  # fmt: skip
         found.append({"params": [by_name[one] for one in names]})
     try:
         return made(found)

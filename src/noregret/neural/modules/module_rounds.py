@@ -161,5 +161,5 @@ def refuse(fault: RoundFault, start: int, rounds: int) -> BadValue:
     row, advice = start + fault.row, ""
     if fault.infinite:
         advice = ". Scale the features, take a smaller eta, or limit gradients by clip=1"
-    return BadValue(f"round {rounds + row + 1} (row {row} of this call): {fault}; nothing of this call was learned{advice}",
-                    row=row)  # fmt: skip
+    where = f"round {rounds + row + 1} (row {row} of this call)"
+    return BadValue(f"{where}: {fault}; nothing of this call was learned{advice}", row=row)

@@ -6,25 +6,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, DenseBlock, SparseBlock
+from noregret.data.blocks import DenseBlock, SparseBlock
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.learner.outside_rounds import OutputChange, OutsideTransaction
+from noregret.neural.modules.learner_savepoint import LearnerSavepoint
 from noregret.neural.modules.module_losses import INDEX, SIGN
 from noregret.neural.modules.module_rounds import RoundFault, Rows, play_rounds, refuse, scan_targets
-from noregret.neural.modules.random_numbers import TURN, RandomState, get_random, set_random
-from noregret.neural.modules.savepoint import ModuleSavepoint
+from noregret.neural.modules.random_numbers import TURN, get_random, set_random
+from noregret.neural.modules.row_tensors import NUMBERS, as_rows, as_targets
 from noregret.neural.modules.tensors import Tensor, load_torch
 from noregret.neural.modules.trained_module import TrainedModule
-from noregret.tasks.task import Segment
 
 if TYPE_CHECKING:
     from noregret.neural.modules.online import Online
 
 Floats = NDArray[np.float64]
-NUMBERS = 1 << 22  # of rows that are made tensors of in one go
-LARGEST = 2.0**53  # whole numbers up to here are exact
 
 
 class OnlineTransaction(OutsideTransaction):
@@ -36,7 +34,7 @@ class OnlineTransaction(OutsideTransaction):
         self.learner, self.net, self.careful = learner, learner.net, careful
         self.losses: list[Floats] = []
 
-    def save_own(self) -> "LearnerSavepoint":
+    def save_own(self) -> LearnerSavepoint:
         return LearnerSavepoint(self.learner, self.outer)
 
     def attempt(self, checked: bool) -> list[Any]:
@@ -58,12 +56,8 @@ class OnlineTransaction(OutsideTransaction):
         self.learner.rounds, self.learner.updates, self.learner.mistakes = self.model.counts()
         return outcomes
 
-    def make_room(self, segment: Segment) -> None:
-        self.known = segment.known
-        super().make_room(segment)
-
     def grow_own(self, start: int, change: OutputChange) -> None:
-        net, model = self.net, self.model
+        net, model, self.known = self.net, self.model, change.known
         if not net.outputs:
             if net.shape is None and isinstance(self.block, SparseBlock):
                 raise BadValue(f"{self.learner.card.name}: rows of named or sparse features have no fixed length; give "
@@ -72,9 +66,9 @@ class OnlineTransaction(OutsideTransaction):
         known = max(self.known, len(model.config.classes or ()))
         if not model.task.real and known > max(net.outputs, 2):
             label, row = model.labels.order[max(net.outputs, 2)], start
-            raise BadValue(f"round {model.rounds + row + 1} (row {row} of this call): {label!r} is class number {known}, "
-                           f"and the module has {outputs_of(net)}; it cannot grow. Give a module with an output for "
-                           "every class", row=row)  # fmt: skip
+            raise BadValue(f"round {model.rounds + row + 1} (row {row} of this call): {label!r} is class number "
+                           f"{known}, and the module has {outputs_of(net)}; it cannot grow. Give a module with an "
+                           "output for every class", row=row)  # fmt: skip
         if model.task.many and net.outputs < 2:
             raise BadValue("multiclass needs a module with an output for every class, and this one has one output")
         if change.flips:
@@ -138,53 +132,16 @@ class NotFinite(Exception):
     """Something became infinite in a call; it is played again with every step checked, to name the round."""
 
 
-class LearnerSavepoint:
-    """A learner before a call."""
-
-    covers_all = True
-
-    def __init__(self, learner: "Online", outer: RandomState) -> None:
-        net = learner.net
-        self.learner, self.net, self.random = learner, net, outer
-        self.tensors = ModuleSavepoint(net.module, net.optimizer, more_tensors(net), learner.spare)
-        learner.spare = self.tensors
-        self.own = {name: getattr(learner, name) for name in ("rounds", "updates", "mistakes")}
-        self.state = {**vars(net), "counters": net.counters.copy()}
-        self.overwritten: list[Any] = []
-        if net.memory is not None:
-            net.memory.overwritten = self.overwritten
-
-    def rollback(self) -> None:
-        """Bring the learner back; may be repeated."""
-        self.tensors.rollback()
-        vars(self.net).update(self.state, counters=self.state["counters"].copy())
-        if self.net.memory is not None:
-            self.net.memory.rollback(self.overwritten)
-        vars(self.learner).update(self.own)
-        set_random(self.random, self.net.device)
-
-    def is_finite(self, arrays: Any) -> bool:
-        """Every call has checked its steps."""
-        return True
-
-
-def more_tensors(net: TrainedModule) -> tuple[Tensor, ...]:
-    """What is changed in place beside the module and its optimizer."""
-    return () if net.consolidation is None else tuple(net.consolidation.tensors)
-
-
-# ---- rows ------------------------------------------------------------------------------------------------------------
-
-
 def check_width(call: OnlineTransaction, net: TrainedModule) -> None:
     """Refuse rows that are longer than those the module takes, or of another number of columns."""
     block, features = call.block, net.features
     takes = f"the module takes rows of {features}; its inputs cannot grow"
-    if isinstance(block, DenseBlock) and block.rows:
-        if block.width > features or (block.width < features and not call.model.config.grows):
-            columns = "1 column" if block.width == 1 else f"{block.width} columns"
-            raise BadValue(f"round {call.model.rounds + 1} (row 0 of this call): the row has {columns}, and {takes}. "
-                           f"Give rows of {features} columns, or a module with {block.width} inputs", row=0)  # fmt: skip
+    if isinstance(block, DenseBlock) and block.rows and block.width != features:
+        if block.width < features and call.model.config.grows:
+            return
+        columns = "1 column" if block.width == 1 else f"{block.width} columns"
+        raise BadValue(f"round {call.model.rounds + 1} (row 0 of this call): the row has {columns}, and {takes}. Give "
+                       f"rows of {features} columns, or a module with {block.width} inputs", row=0)  # fmt: skip
     if isinstance(block, SparseBlock) and block.width > features:
         beyond = np.flatnonzero(block.idx[: int(block.indptr[-1])] >= features)
         row = int(np.searchsorted(block.indptr, beyond[0], side="right")) - 1 if beyond.size else 0
@@ -199,36 +156,3 @@ def check_width(call: OnlineTransaction, net: TrainedModule) -> None:
 
 def outputs_of(net: TrainedModule) -> str:
     return f"{net.outputs} output{'s' if net.outputs > 1 else ''}"
-
-
-def as_targets(net: TrainedModule, values: Floats) -> Tensor:
-    """Targets of the type and shape that the loss takes, one for each row."""
-    made = load_torch().from_numpy(np.array(values)).to(device=net.device, dtype=net.target_dtype)
-    return made.reshape(-1, *net.target_shape)
-
-
-def as_rows(net: TrainedModule, block: Block, rows: slice) -> Tensor:
-    """Some rows of a block in the shape the module takes; features that a row does not have are 0."""
-    table = dense_rows(block, rows, net.features)
-    if net.plan.integers:
-        wrong = np.argwhere((table != np.floor(table)) | (np.abs(table) > LARGEST))
-        if wrong.size:
-            row, column = int(wrong[0, 0]), int(wrong[0, 1])
-            raise BadValue(f"row {rows.start + row}, feature {column}: integers=True takes whole numbers, not "
-                           f"{table[row, column]}", row=rows.start + row)  # fmt: skip
-    made = load_torch().from_numpy(table).to(device=net.device, dtype=net.dtype)
-    return made.reshape(-1, *(net.shape or ()))
-
-
-def dense_rows(block: Block, rows: slice, features: int) -> Floats:
-    """Some rows as a table of so many columns, in memory of its own."""
-    table = np.zeros((rows.stop - rows.start, features))
-    if isinstance(block, DenseBlock):
-        width = min(block.width, features)
-        table[:, :width] = block.val[rows, :width]
-        return table
-    first, last = int(block.indptr[rows.start]), int(block.indptr[rows.stop])
-    row_of = np.repeat(np.arange(rows.stop - rows.start), np.diff(block.indptr[rows.start : rows.stop + 1]))
-    idx, inside = block.idx[first:last], block.idx[first:last] < features
-    table[row_of[inside], idx[inside]] = block.val[first:last][inside]
-    return table

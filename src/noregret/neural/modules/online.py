@@ -17,9 +17,10 @@ from noregret.learner.outside_rounds import start_model
 from noregret.learner.transcribe import transcribe
 from noregret.neural.mlp import PARAMS
 from noregret.neural.modules import online_file
+from noregret.neural.modules.learner_savepoint import LearnerSavepoint
 from noregret.neural.modules.module_losses import check_loss
 from noregret.neural.modules.module_optimizers import make_optimizer
-from noregret.neural.modules.module_transaction import LearnerSavepoint, NotFinite, OnlineTransaction, finish
+from noregret.neural.modules.module_transaction import NotFinite, OnlineTransaction, finish
 from noregret.neural.modules.online_options import check_shape, first_shape, place_module, whole
 from noregret.neural.modules.online_predictions import OnlinePredictions
 from noregret.neural.modules.random_numbers import get_random

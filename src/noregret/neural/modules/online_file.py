@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from noregret.neural.modules.online import Online
 
 Learner = TypeVar("Learner", bound="Online")
+TABLES = ("params", "options", "reader", "state", "module", "optimizer")
 READERS = ("classes", "class_weight")  # options that the file has in what it says of the reader
 
 
@@ -82,12 +83,7 @@ def remembered(net: TrainedModule) -> int:
 
 def restore(cls: type[Learner], header: Header, arrays: Arrays, find_card: FindCard) -> Learner:
     """A learner with the module of the caller, which takes the numbers of the file when all are checked."""
-    params, options, saved, state = (header.get(name) for name in ("params", "options", "reader", "state"))
-    described, made = header.get("module"), header.get("optimizer")
-    if not all(isinstance(one, dict) for one in (params, options, saved, state, described, made)):
-        raise corrupt("params, options, reader, state, module and optimizer must be tables")
-    assert isinstance(params, dict) and isinstance(options, dict) and isinstance(saved, dict)
-    assert isinstance(state, dict) and isinstance(described, dict) and isinstance(made, dict)
+    params, options, saved, state, described, made = (read_table(header, name) for name in TABLES)
     reader = restore_outside(cls.card.name, saved, part_of(arrays, "reader/"), find_card)
     own = {name: value for name, value in reader.config.given.items() if name in READERS}
     module = find_card.find_module(described.get("name"))
@@ -111,6 +107,13 @@ def restore(cls: type[Learner], header: Header, arrays: Arrays, find_card: FindC
     values.write()
     before.write()
     return new
+
+
+def read_table(header: Header, name: str) -> Header:
+    found = header.get(name)
+    if not isinstance(found, dict):
+        raise corrupt(f"{name} must be a table")
+    return found
 
 
 def part_of(arrays: Arrays, start: str) -> Arrays:

@@ -14,8 +14,8 @@ from noregret.learner.encode import encode_rows, one_row
 from noregret.learner.model import Model
 from noregret.learner.probabilities import class_columns, log_odds_to_probabilities
 from noregret.neural.modules.module_rounds import current_scale
-from noregret.neural.modules.module_transaction import NUMBERS, as_rows
 from noregret.neural.modules.random_numbers import TURN, get_random, set_random
+from noregret.neural.modules.row_tensors import NUMBERS, as_rows
 from noregret.neural.modules.tensors import load_torch
 from noregret.neural.modules.trained_module import TrainedModule, explain
 
@@ -56,10 +56,11 @@ class OnlinePredictions:
                 size = max(1, NUMBERS // max(net.features, 1))
                 for start in range(0, block.rows, size):
                     x = as_rows(net, block, slice(start, min(start + size, block.rows)))
-                    outputs = []
-                    for row, one in enumerate(x.split(1), start):
+                    outputs: list[Any] = []
+                    for one in x.split(1):
+                        row = start + len(outputs)
                         outputs.append(net.predict(one).reshape(1, -1))
-                    found[start : start + len(outputs)] = torch.cat(outputs).double().cpu().numpy()
+                    found[start : row + 1] = torch.cat(outputs).double().cpu().numpy()
         except Exception as error:
             if is_quit(error) or isinstance(error, (Error, MemoryError)):
                 raise
@@ -68,8 +69,8 @@ class OnlinePredictions:
             set_random(outer, net.device)
         wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
         if wrong.size:
-            raise BadValue(f"row {wrong[0]}: an output of the module is not finite: the values are too large; scale the "
-                           "features", row=int(wrong[0]))  # fmt: skip
+            raise BadValue(f"row {wrong[0]}: an output of the module is not finite: the values are too large; scale "
+                           "the features", row=int(wrong[0]))  # fmt: skip
         return found
 
     def to_scores(self, outputs: Floats, known: int, means: Floats, deviations: Floats) -> Floats:

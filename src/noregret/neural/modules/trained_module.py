@@ -124,7 +124,7 @@ class TrainedModule:
         """How many numbers a row has."""
         return prod(self.shape or ())
 
-    # ---- passes and steps ----------------------------------------------------------------------------------------------
+    # ---- passes and steps --------------------------------------------------------------------------------------------
 
     def predict(self, x: Tensor) -> Tensor:
         """The outputs for a row."""
@@ -205,7 +205,7 @@ class TrainedModule:
         own = {name: value for name, value in vars(other).items() if name not in OWN}
         vars(self).update(own, counters=other.counters.copy())
 
-    # ---- what must be finite -------------------------------------------------------------------------------------------
+    # ---- what must be finite -----------------------------------------------------------------------------------------
 
     def list_state(self) -> dict[str, Tensor]:
         """All numbers that must stay finite, by name."""
@@ -253,5 +253,5 @@ def explain(error: Exception) -> str:
     if "more than 1 value per channel" in text:
         return f"{text}; batch normalization learns from several rows at a time: use batch=8, or GroupNorm or LayerNorm"
     if "same dtype" in text or "expected scalar type" in text or "dtype" in text:
-        return f"{text}; give all of it one type, as by module.to(torch.float32), and integers=True for rows of numbers of words"
+        return f"{text}; give all of it one type, as by module.float(); integers=True gives a module whole numbers"
     return text
