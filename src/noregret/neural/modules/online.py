@@ -48,6 +48,7 @@ OPTIONS = ("module", "loss", "optimizer", "shape", "integers", "device", *READER
     params=ONLINE_PARAMS,
     options=OPTIONS,
     weights=True,
+    needs=("module",),
 )
 class Online(OnlinePredictions, BaseLearner):
     """Any torch module, trained online: every round is predicted, then learned by a step of a torch optimizer.
