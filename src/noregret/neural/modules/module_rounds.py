@@ -40,10 +40,11 @@ class Rows(NamedTuple):
 
 
 class Played(NamedTuple):
-    """The outputs and the losses of all rounds, before each was learned."""
+    """The outputs and the losses of all rounds, before each was learned, and whether anything was learned in it."""
 
     outputs: list[Tensor]
     losses: list[Tensor]
+    updated: list[bool]
 
     def gather(self) -> tuple[Floats, Floats]:
         """Both as arrays: a row of outputs for every round."""
@@ -79,7 +80,7 @@ def current_scale(net: TrainedModule) -> tuple[float, float]:
 
 def play_rounds(net: TrainedModule, rows: Rows) -> Played:
     """Predict, then learn, every round. A module whose mode does not matter predicts and learns in one pass."""
-    played, t = Played([], []), 0
+    played, t = Played([], [], []), 0
     at_once = net.plan.batch == 1 and not net.two_passes
     own_rounds = zip(rows.x.split(1), rows.targets.split(1), rows.weights, strict=True)
     try:
@@ -97,8 +98,9 @@ def play_rounds(net: TrainedModule, rows: Rows) -> Played:
                 played.losses.append(net.loss.function(output, target))
                 if learns:
                     gather(net, Round(x, target, weight))
+            played.updated.append(learns)
             if net.plan.replay and weight > 0.0:
-                replay(net, rows, t)
+                played.updated[-1] = replay(net, rows, t) or learns
                 remember(net, Round(x, rows.given[t : t + 1], weight))
     except Fault as fault:
         raise RoundFault(str(fault), t, True) from None
@@ -113,7 +115,7 @@ def play_rounds(net: TrainedModule, rows: Rows) -> Played:
 def check_played(net: TrainedModule, played: Played) -> None:
     """Refuse rounds that left something behind that is not finite."""
     last = len(played.losses) - 1
-    if not all_finite([load_torch().cat([one.reshape(-1) for one in part]) for part in played]):
+    if not all_finite([load_torch().cat([one.reshape(-1) for one in part]) for part in (played.outputs, played.losses)]):
         raise RoundFault("the loss or an output is not finite", last, True)
     if not all_finite(list(net.list_state().values())):
         raise RoundFault("a parameter is no longer finite", last, True)
@@ -132,15 +134,16 @@ def gather(net: TrainedModule, one: Round) -> None:
 # ---- replay ----------------------------------------------------------------------------------------------------------
 
 
-def replay(net: TrainedModule, rows: Rows, t: int) -> None:
-    """Learn some of the remembered rounds again."""
+def replay(net: TrainedModule, rows: Rows, t: int) -> bool:
+    """Learn some of the remembered rounds again; False where there are none yet."""
     n, memory = net.counters, net.memory
     if memory is None or n[REMEMBERED] == 0.0 or rows.deviations[t + 1] == 0.0:
-        return
+        return False
     for _ in range(net.plan.replays):
         one = memory.get(draw_below(n, min(n[REMEMBERED], float(memory.capacity))))
         target = (one.target - rows.means[t + 1]) / rows.deviations[t + 1] if net.plan.scales_target else one.target
         gather(net, Round(one.x.clone(), target.clone(), one.weight))
+    return True
 
 
 def remember(net: TrainedModule, one: Round) -> None:

@@ -94,7 +94,7 @@ class OnlineTransaction(OutsideTransaction):
             out[part.start * columns : part.stop * columns] = scores.reshape(-1)
             self.losses.append(losses)
             updated, aux = outcome
-            updated[part] = (self.h[here] > 0.0) & (deviations > 0.0)
+            updated[part] = played.updated
             aux[part] = deviations
 
     def make_rows(self, rows: slice, y: Floats) -> Rows:
