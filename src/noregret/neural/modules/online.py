@@ -27,7 +27,7 @@ from noregret.neural.modules.random_numbers import get_random
 from noregret.neural.modules.savepoint import ModuleSavepoint
 from noregret.neural.modules.trained_module import Plan, TrainedModule
 from noregret.rules.method_card import MethodCard, method_card
-from noregret.rules.parameters import Choice
+from noregret.rules.parameters import Choice, suggestion
 
 TAKEN = ("eta", "momentum", "batch", "clip", "replay", "replays", "anchor")
 ONLINE_PARAMS = {
@@ -73,6 +73,7 @@ class Online(OnlinePredictions, BaseLearner):
         super().__init__()
         assert isinstance(self.card, MethodCard)
         options = {name: given.pop(name) for name in OPTIONS if name in given}
+        check_task(self.card, options.get("task"))
         self.given_params = check_params(self.card, given)
         self.reader_options = {name: value for name, value in options.items() if name in READER}
         self.given_module, self.given_loss, self.given_optimizer = module, check_loss(loss), optimizer
@@ -258,9 +259,17 @@ class Online(OnlinePredictions, BaseLearner):
         return online_file.restore(cls, header, arrays, find_card)
 
 
+def check_task(card: MethodCard, task: Any) -> None:
+    if task is not None and task not in card.tasks:
+        raise BadValue(f"{card.name} cannot play {task}: it plays {', '.join(card.tasks)}")
+
+
 def check_params(card: MethodCard, given: dict[str, Any]) -> dict[str, Any]:
     """The numbers and choices, each checked, with defaults for those not given."""
     for name in given:
         if name not in card.params:
-            card.build(**given)  # which names it, and says what there is
+            known = [*card.params, *card.options]
+            raise BadValue(
+                f"{card.name} has no parameter {name!r}{suggestion(name, known)}; it takes {', '.join(known)}"
+            )
     return {name: param.check(card.name, name, given.get(name, param.default)) for name, param in card.params.items()}

@@ -150,7 +150,7 @@ class TrainedModule:
         for one in self.trainable:
             one.grad = None
         if self.careful and not all_finite([loss]):
-            raise Fault(f"the loss is {float(loss)}")
+            raise Fault(f"the loss is {loss.detach().item()}")
         loss.backward()
         if self.careful:
             self.check_gradients()
