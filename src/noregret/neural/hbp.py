@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from noregret.learner.model_file import register_kind
 from noregret.neural.activations import ACTIVATIONS
-from noregret.neural.mlp import ACTIVATION, CLIP, DECAY, ETA, OPTIMIZER, OUTPUTS
+from noregret.neural.mlp import ACTIVATION, CLIP, DECAY, ETA, INIT, OPTIMIZER, OUTPUTS
 from noregret.neural.net import CLIPPED, NONE, SPREAD
 from noregret.neural.network import Architecture
 from noregret.neural.network_learner import SHARED, NetworkLearner
@@ -34,6 +34,7 @@ PARAMS: dict[str, Parameter] = {
     "from_input": Choice("yes", {"yes": True, "no": False}, "whether there is a classifier on the inputs"),
     "loss_scaling": Choice("min_max", SCALINGS, "how the losses that Hedge sees are brought into [0, 1]"),
     "clip": CLIP,
+    "init": INIT,
     "outputs": OUTPUTS,
 }  # fmt: skip
 
@@ -68,6 +69,7 @@ class HedgeBackpropagation(NetworkLearner):
             activation=ACTIVATIONS[p["activation"]],
             heads=(first, *(True for _ in range(depth))),
             bias=self.has_bias,
+            init=p["init"],
             drawn_outputs=p["outputs"] == "drawn",
             optimizer=optimizer,
             numbers=Numbers(p["eta"] or optimizer.eta, p["momentum"], optimizer.rho, optimizer.delta, 0.0),
