@@ -194,6 +194,16 @@ def backward(s: Any, net: Any) -> bool:
     return is_sound(net.grads[: net.strides[0]])
 
 
+def free_heads(net: Any, hedge: Any) -> None:
+    """Give the gradients of heads their full size again, after layers were told their weighted share."""
+    size = net.options[OUTPUTS]
+    for level in range(net.options[LEVELS] + 1):
+        if net.heads[level] == 1 and hedge.weights[level] > 0.0:
+            at = head_at(net, level)
+            for c in range(size):
+                net.grads[at + c] /= hedge.weights[level]
+
+
 def squared_gradient(net: Any) -> float:
     """The squared norm of the gradient of one round: every matrix has the outer product of its units and grads."""
     total = 0.0

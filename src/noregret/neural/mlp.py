@@ -92,6 +92,8 @@ class MultilayerPerceptron(NetworkLearner):
             numbers=Numbers(p["eta"] or optimizer.eta, p["momentum"], optimizer.rho, optimizer.delta, p["anchor"]),
             batch=self.whole("batch"),
             hedge=(1.0, 0.0, p["clip"]),
+            full_heads=False,
+            prior=1.0,
             rescale=0,
             scales=self.scales,
             scales_target=self.reads_targets and p["scale_target"] == "yes",

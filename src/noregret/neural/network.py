@@ -49,6 +49,8 @@ class Architecture:
     numbers: Numbers
     batch: int
     hedge: tuple[float, float, float]  # beta, the floor of a head's weight, the largest norm of a gradient
+    full_heads: bool  # whether heads learn from their full gradients, whatever their weights
+    prior: float
     rescale: int  # how hedge losses are brought into [0, 1]
     scales: bool  # whether features are scaled by their earlier values
     scales_target: bool
@@ -114,7 +116,8 @@ class Network:
         self.weights = Weights(
             *(np.zeros(size) if name == "w" or name in made.keeps else NOTHING for name in Weights._fields)
         )
-        self.shares = np.array(made.heads) / sum(made.heads)
+        self.shares = np.array(made.heads) * made.prior ** np.arange(len(made.heads))
+        self.shares /= self.shares.sum()
         self.counters, self.seen = np.zeros(COUNTERS), NOTHING
         self.counters[RANDOM] = first_random(made.seed)
         self.memory = empty_memory(made.replay)
@@ -216,7 +219,7 @@ class Network:
         options = (
             TASKS[task], levels, layout.outputs, layout.bias, made.batch, made.activation, made.rescale,
             made.scales_target, isinstance(block, DenseBlock), made.optimizer.corrects,
-            sum(made.heads), made.scales, made.replays, learns,
+            sum(made.heads), made.scales, made.replays, learns, made.full_heads,
         )  # fmt: skip
         firsts = [layout.first(level) for level in range(levels + 1)]
         places: list[Any] = [
