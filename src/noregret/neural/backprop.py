@@ -25,6 +25,7 @@ from noregret.neural.net import (
     LEVELS,
     OUTPUTS,
     REGRESSION,
+    RELATIVE,
     RESCALE,
     SMALLEST,
     SPREAD,
@@ -194,16 +195,6 @@ def backward(s: Any, net: Any) -> bool:
     return is_sound(net.grads[: net.strides[0]])
 
 
-def free_heads(net: Any, hedge: Any) -> None:
-    """Give the gradients of heads their full size again, after layers were told their weighted share."""
-    size = net.options[OUTPUTS]
-    for level in range(net.options[LEVELS] + 1):
-        if net.heads[level] == 1 and hedge.weights[level] > 0.0:
-            at = head_at(net, level)
-            for c in range(size):
-                net.grads[at + c] /= hedge.weights[level]
-
-
 def squared_gradient(net: Any) -> float:
     """The squared norm of the gradient of one round: every matrix has the outer product of its units and grads."""
     total = 0.0
@@ -277,20 +268,32 @@ def learn_round(p: Any, s: Any, net: Any, hedge: Any) -> None:
 
 
 def weigh_heads(net: Any, hedge: Any) -> None:
-    """Hedge (Freund and Schapire 1997): a head of loss l keeps beta^l of its weight, and at least the floor."""
+    """Hedge (Freund and Schapire 1997): a head of loss l keeps beta^l of its weight, and at least the floor.
+
+    Losses relative to those of the mixture change no weight but by the floor: what weights sum to is what they are
+    divided by, so that the floor is always the same share of them.
+    """
     weights, losses, beta, floor = hedge.weights, hedge.losses, hedge.numbers[0], hedge.numbers[1]
-    low, high, total = math.inf, 0.0, 0.0
+    rescale, low, high, total = net.options[RESCALE], math.inf, 0.0, 0.0
     for i in range(losses.size):
         if net.heads[i] == 1:
             low, high = min(low, losses[i]), max(high, losses[i])
     for i in range(weights.size):
         if net.heads[i] == 1:
             loss = losses[i]
-            if net.options[RESCALE] == CLIPPED:
+            if rescale == CLIPPED:
                 loss = min(loss, 1.0)
-            elif net.options[RESCALE] == SPREAD:
+            elif rescale == SPREAD:
                 loss = (loss - low) / (high - low) if high > low else 0.0
-            weights[i] = max(weights[i] * beta**loss, floor)
+            elif rescale == RELATIVE:
+                loss -= low
+            weights[i] *= beta**loss
+            total += weights[i]
+    share = total if rescale == RELATIVE else 1.0
+    total = 0.0
+    for i in range(weights.size):
+        if net.heads[i] == 1:
+            weights[i] = max(weights[i] / share, floor)
             total += weights[i]
     for i in range(weights.size):
         weights[i] /= total

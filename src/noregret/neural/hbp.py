@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from noregret.learner.model_file import register_kind
 from noregret.neural.activations import ACTIVATIONS
 from noregret.neural.mlp import ACTIVATION, CLIP, DECAY, ETA, INIT, OPTIMIZER, OUTPUTS
-from noregret.neural.net import CLIPPED, NONE, SPREAD
+from noregret.neural.net import CLIPPED, NONE, RELATIVE, SPREAD
 from noregret.neural.network import Architecture
 from noregret.neural.network_learner import SHARED, NetworkLearner
 from noregret.neural.optimizers import Numbers, find_optimizer
@@ -16,7 +16,8 @@ from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Choice, Param, Parameter
 
 SAHOO_2018 = "Sahoo, Pham, Lu and Hoi, Online deep learning: learning deep neural networks on the fly, IJCAI 2018"
-SCALINGS = {"none": NONE, "clip": CLIPPED, "min_max": SPREAD}
+SCALINGS = {"none": NONE, "clip": CLIPPED, "min_max": SPREAD, "relative": RELATIVE}
+SHOWN = 5  # classifiers whose weights are told
 PARAMS: dict[str, Parameter] = {
     "depth": Param(20, at_least=0, at_most=1000, about="the number of hidden layers", grid=(2, 8, 20)),
     "units": Param(100, at_least=1, at_most=1 << 16, about="the units of every hidden layer", grid=(32, 100)),
@@ -33,8 +34,10 @@ PARAMS: dict[str, Parameter] = {
     ),
     "from_input": Choice("yes", {"yes": True, "no": False}, "whether there is a classifier on the inputs"),
     "loss_scaling": Choice("min_max", SCALINGS, "how the losses that Hedge sees are brought into [0, 1]"),
-    "head_gradients": Choice("weighted", {"weighted": False, "full": True}, "whether"),
-    "prior": Param(1.0, above=0.0, at_most=1.0, about="x"),
+    "prior": Param(
+        1.0, above=0.0, at_most=1.0, about="the first weight of a classifier, as a share of that of the one below it",
+        grid=(0.5, 0.7, 1.0),
+    ),
     "clip": CLIP,
     "init": INIT,
     "outputs": OUTPUTS,
@@ -77,7 +80,6 @@ class HedgeBackpropagation(NetworkLearner):
             numbers=Numbers(p["eta"] or optimizer.eta, p["momentum"], optimizer.rho, optimizer.delta, 0.0),
             batch=1,
             hedge=(p["beta"], p["smoothing"] / max(depth, 1), p["clip"]),
-            full_heads=p["head_gradients"] == "full",
             prior=p["prior"],
             rescale=SCALINGS[p["loss_scaling"]],
             scales=self.scales,
@@ -86,6 +88,16 @@ class HedgeBackpropagation(NetworkLearner):
             replays=0,
             seed=self.reader.config.seed,
         )
+
+    def describe_results(self) -> list[str]:
+        """The sizes of the network, and how much each of its classifiers weighs."""
+        lines = super().describe_results()
+        if self.network is None:
+            return lines
+        shares = self.layer_weights
+        largest = np.argsort(-shares, kind="stable")[:SHOWN].tolist()
+        told = [f"{shares[at]:.2f} {f'after layer {at}' if at else 'on the inputs'}" for at in largest]
+        return [*lines, f"mixture     {', '.join(told)}"]
 
     @property
     def layer_weights(self) -> NDArray[np.float64]:

@@ -92,7 +92,6 @@ class MultilayerPerceptron(NetworkLearner):
             numbers=Numbers(p["eta"] or optimizer.eta, p["momentum"], optimizer.rho, optimizer.delta, p["anchor"]),
             batch=self.whole("batch"),
             hedge=(1.0, 0.0, p["clip"]),
-            full_heads=False,
             prior=1.0,
             rescale=0,
             scales=self.scales,

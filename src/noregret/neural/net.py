@@ -10,9 +10,9 @@ Integers = NDArray[np.int64]
 BINARY, SOFTMAX, REGRESSION = 0, 1, 2
 # Places in `Net.options`, then in `Hedge.counters`.
 TASK, LEVELS, OUTPUTS, BIAS, BATCH, ACTIVATION, RESCALE = range(7)
-SCALES_TARGET, DENSE, CORRECTS, HEADS, SCALES, REPLAYS, LEARNS, FULL = range(7, 15)
+SCALES_TARGET, DENSE, CORRECTS, HEADS, SCALES, REPLAYS, LEARNS = range(7, 14)
 STEPS, TARGETS, TARGET_MEAN, TARGET_SQUARES, GATHERED, ROUNDS, REMEMBERED, RANDOM, ANCHORED, FAULT = range(10)
-NONE, CLIPPED, SPREAD = 0, 1, 2  # how hedge losses are brought into [0, 1]
+NONE, CLIPPED, SPREAD, RELATIVE = 0, 1, 2, 3  # how hedge losses are brought into [0, 1]
 LARGEST = 1e60  # beyond, a value, a sum or a gradient is taken for an overflow: squares of products are finite below
 SMALLEST = 1e-300  # of a probability whose logarithm is taken
 FARTHEST = 3.0  # a scaled value is at most so many deviations away from the mean

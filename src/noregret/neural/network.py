@@ -49,8 +49,7 @@ class Architecture:
     numbers: Numbers
     batch: int
     hedge: tuple[float, float, float]  # beta, the floor of a head's weight, the largest norm of a gradient
-    full_heads: bool  # whether heads learn from their full gradients, whatever their weights
-    prior: float
+    prior: float  # the first weight of a head, as a share of that of the head below
     rescale: int  # how hedge losses are brought into [0, 1]
     scales: bool  # whether features are scaled by their earlier values
     scales_target: bool
@@ -219,7 +218,7 @@ class Network:
         options = (
             TASKS[task], levels, layout.outputs, layout.bias, made.batch, made.activation, made.rescale,
             made.scales_target, isinstance(block, DenseBlock), made.optimizer.corrects,
-            sum(made.heads), made.scales, made.replays, learns, made.full_heads,
+            sum(made.heads), made.scales, made.replays, learns,
         )  # fmt: skip
         firsts = [layout.first(level) for level in range(levels + 1)]
         places: list[Any] = [

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -194,6 +195,18 @@ class NetworkLearner(BaseLearner):
         with self._lock:
             self._change.settle()
             return self.require_network().matrices()
+
+    def describe_results(self) -> list[str]:
+        """The sizes of the network, in words."""
+        with self._lock:
+            self._change.settle()
+            if self.network is None:
+                return [f"{self.card.name} has no weights yet"]
+            made, outputs = self.architecture, self.network.layout.outputs
+            runs = [(size, len(list(same))) for size, same in groupby(made.hidden)]
+            hidden = [f"{count} x {size}" if count > 1 else str(size) for size, count in runs]
+            sizes = " - ".join([str(self.network.features), *hidden, str(outputs)])
+            return [f"network     {sizes}, {self.network.layout.length(self.network.features):,} weights"]
 
     def put_behind(self, steps: Transforms) -> Self:
         if self.network is not None or self.rounds:

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from noregret.neural.backprop import backward, forward, free_heads, judge_head, learn_round, mix_heads, weigh_heads
+from noregret.neural.backprop import backward, forward, judge_head, learn_round, mix_heads, weigh_heads
 from noregret.neural.inputs import learn_target, read_given, read_remembered, remember, target_deviation
 from noregret.neural.net import (
     FAULT,
-    FULL,
     HEADS,
     LARGEST,
     LEARNS,
@@ -37,11 +36,7 @@ def train_on(s: Any, net: Any, hedge: Any, y: float, h: float) -> bool:
     for level in range(net.options[LEVELS] + 1):
         if net.heads[level] == 1:
             hedge.losses[level] = judge_head(net, level, y, h * hedge.weights[level])
-    if not backward(s, net):
-        return False
-    if net.options[FULL] == 1:
-        free_heads(net, hedge)
-    return True
+    return backward(s, net)
 
 
 def count_turns(net: Any, n: Floats, h: float) -> Any:

@@ -101,7 +101,8 @@ def read_tasks(tasks: Any, named: str) -> list[LabelledRows]:
     for number, pair in enumerate(tasks, 1):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise BadValue(f"{named} {number} must be a pair (X, y), not {shown(pair)}")
-        read.append(LabelledRows(*pair, prefix=f"{named} {number}: ").require_rows())
+        X, y = pair
+        read.append(LabelledRows(X, y, prefix=f"{named} {number}: ").require_rows())
     if not read:
         raise BadValue("tasks is empty; give a list of pairs (X, y)")
     return read
