@@ -104,4 +104,4 @@ class HedgeBackpropagation(NetworkLearner):
         """The weight of every classifier, from the one on the inputs to that of the last layer."""
         with self._lock:
             self._change.settle()
-            return self.require_network().shares.copy()
+            return np.array(self.require_network().shares)
