@@ -25,7 +25,6 @@ from noregret.neural.net import (
     LEVELS,
     OUTPUTS,
     REGRESSION,
-    RELATIVE,
     RESCALE,
     SMALLEST,
     SPREAD,
@@ -268,32 +267,23 @@ def learn_round(p: Any, s: Any, net: Any, hedge: Any) -> None:
 
 
 def weigh_heads(net: Any, hedge: Any) -> None:
-    """Hedge (Freund and Schapire 1997): a head of loss l keeps beta^l of its weight, and at least the floor.
-
-    Losses relative to those of the mixture change no weight but by the floor: what weights sum to is what they are
-    divided by, so that the floor is always the same share of them.
-    """
+    """Hedge (Freund and Schapire 1997): a head of loss l keeps beta^l of its weight, and at least the floor."""
     weights, losses, beta, floor = hedge.weights, hedge.losses, hedge.numbers[0], hedge.numbers[1]
-    rescale, low, high, total = net.options[RESCALE], math.inf, 0.0, 0.0
+    low, high, total = math.inf, 0.0, 0.0
     for i in range(losses.size):
         if net.heads[i] == 1:
             low, high = min(low, losses[i]), max(high, losses[i])
     for i in range(weights.size):
         if net.heads[i] == 1:
             loss = losses[i]
-            if rescale == CLIPPED:
+            if net.options[RESCALE] == CLIPPED:
                 loss = min(loss, 1.0)
-            elif rescale == SPREAD:
+            elif net.options[RESCALE] == SPREAD:
                 loss = (loss - low) / (high - low) if high > low else 0.0
-            elif rescale == RELATIVE:
-                loss -= low
-            weights[i] *= beta**loss
-            total += weights[i]
-    share = total if rescale == RELATIVE else 1.0
-    total = 0.0
-    for i in range(weights.size):
-        if net.heads[i] == 1:
-            weights[i] = max(weights[i] / share, floor)
+            weights[i] = max(weights[i] * beta**loss, floor)
             total += weights[i]
     for i in range(weights.size):
-        weights[i] /= total
+        if total > 0.0:
+            weights[i] /= total
+        else:  # without a floor, losses beyond all measure leave no weight: begin again
+            weights[i] = net.heads[i] / net.options[HEADS]

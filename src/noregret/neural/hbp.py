@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from noregret.learner.model_file import register_kind
 from noregret.neural.activations import ACTIVATIONS
 from noregret.neural.mlp import ACTIVATION, CLIP, DECAY, ETA, INIT, OPTIMIZER, OUTPUTS
-from noregret.neural.net import CLIPPED, NONE, RELATIVE, SPREAD
+from noregret.neural.net import CLIPPED, NONE, SPREAD
 from noregret.neural.network import Architecture
 from noregret.neural.network_learner import SHARED, NetworkLearner
 from noregret.neural.optimizers import Numbers, find_optimizer
@@ -16,7 +16,7 @@ from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Choice, Param, Parameter
 
 SAHOO_2018 = "Sahoo, Pham, Lu and Hoi, Online deep learning: learning deep neural networks on the fly, IJCAI 2018"
-SCALINGS = {"none": NONE, "clip": CLIPPED, "min_max": SPREAD, "relative": RELATIVE}
+SCALINGS = {"none": NONE, "clip": CLIPPED, "min_max": SPREAD}
 SHOWN = 5  # classifiers whose weights are told
 PARAMS: dict[str, Parameter] = {
     "depth": Param(20, at_least=0, at_most=1000, about="the number of hidden layers", grid=(2, 8, 20)),
@@ -26,20 +26,20 @@ PARAMS: dict[str, Parameter] = {
     "eta": ETA,
     "momentum": DECAY,
     "beta": Param(
-        0.99, above=0.0, at_most=1.0, about="a classifier of loss l keeps beta^l of its weight",
+        0.95, above=0.0, at_most=1.0, about="a classifier of loss l keeps beta^l of its weight",
         search=(0.9, 0.999, "linear"),
     ),
     "smoothing": Param(
-        0.2, at_least=0.0, below=1.0, about="no weight is below smoothing / depth", search=(0.01, 0.5, "log")
+        0.05, at_least=0.0, below=1.0, about="no weight is below smoothing / depth", search=(0.01, 0.5, "log")
     ),
     "from_input": Choice("yes", {"yes": True, "no": False}, "whether there is a classifier on the inputs"),
     "loss_scaling": Choice("min_max", SCALINGS, "how the losses that Hedge sees are brought into [0, 1]"),
     "prior": Param(
-        1.0, above=0.0, at_most=1.0, about="the first weight of a classifier, as a share of that of the one below it",
+        0.7, above=0.0, at_most=1.0, about="the first weight of a classifier, as a share of that of the one below it",
         grid=(0.5, 0.7, 1.0),
     ),
     "clip": CLIP,
-    "init": INIT,
+    "init": Choice("glorot", INIT.among, INIT.about),
     "outputs": OUTPUTS,
 }  # fmt: skip
 

@@ -33,7 +33,10 @@ BATCH = Param(
     grid=(1, 8, 32),
 )  # fmt: skip
 CLIP = Param(0.0, at_least=0.0, about="the largest norm of a gradient; 0 allows any", grid=(0.0, 1.0, 5.0))
-INIT = Choice("fan_in", dict.fromkeys(INITS), "how large the first weights are")
+INIT = Choice(
+    "fan_in", dict.fromkeys(INITS), "the first weights from n to m units: up to 1 / root(n), root(6 / (n + m)) "
+    "(Glorot) or root(6 / n) (He)",
+)  # fmt: skip
 OUTPUTS = Choice("drawn", {"drawn": True, "zero": False}, "the first weights of outputs: drawn as all others are, or 0")
 TARGET = Choice("yes", {"yes": True, "no": False}, "whether targets are centred and scaled as they come")
 PARAMS: dict[str, Parameter] = {
