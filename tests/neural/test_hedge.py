@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.learner.model_file import pack
+from noregret.learner.registry import find_rule
 from tests.naive.networks import NaiveNetwork, Optimizer
 from tests.neural.test_backprop import LINEAR, compare, make, rounds, twin_of
 from tests.support.cover import seeds
@@ -35,7 +37,7 @@ def test_hbp_equals_the_naive_network(task: str, options: dict[str, Any]) -> Non
 
 @seeds(10, 3)
 def test_the_mixture_is_never_much_worse_than_its_best_classifier(seed: int) -> None:
-    """Log loss is mixable: without a floor, and with beta at least 1 / e, regret is at most ln(first weight) / ln(beta)."""
+    """Log loss is mixable: without a floor, and beta >= 1 / e, regret is at most ln(first weight) / ln(beta)."""
     beta, depth, prior = (0.4, 0.7, 0.9)[seed % 3], 4, 0.6
     X, y = rounds("multiclass", seed, rows=150)
     given = {"beta": beta, "prior": prior, "smoothing": 0.0, "loss_scaling": "none"}
@@ -142,3 +144,14 @@ def test_losses_beyond_all_measure_leave_equal_weights_of_layers() -> None:
             assert learner.layer_weights == pytest.approx([1 / 3] * 3)
             tried += 1
     assert tried
+
+
+@pytest.mark.parametrize("name", ["hbp", "mlp"])
+def test_models_of_earlier_versions_keep_the_defaults_of_their_time(name: str) -> None:
+    X, y = rounds("binary")
+    earlier = {"init": "fan_in", **({"prior": 1.0, "depth": 2, "units": 3} if name == "hbp" else {"layers": [3]})}
+    learner = make(name, "binary", **earlier).learn(X[:20], y[:20])
+    header, arrays = learner.dump()
+    old = {key: value for key, value in header["params"].items() if key not in ("init", "prior")}
+    loaded = type(learner).restore({**header, "params": old}, arrays, find_rule)
+    assert pack(loaded.learn(X[20:], y[20:])) == pack(learner.learn(X[20:], y[20:]))

@@ -1,6 +1,7 @@
 """Hedge backpropagation: a classifier on every layer of a deep network, mixed by Hedge."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,7 @@ class HedgeBackpropagation(NetworkLearner):
     """A deep network with a classifier on every layer; Hedge gives weight to the depth that predicts best."""
 
     kind = "hbp"
+    earlier: ClassVar[Mapping[str, Any]] = {"init": "fan_in", "prior": 1.0}
 
     def __init__(self, **given: Any) -> None:
         shared = {name: given.pop(name) for name in SHARED if name in given}

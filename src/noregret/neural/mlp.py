@@ -1,6 +1,7 @@
 """Multilayer perceptron: online backpropagation (Rumelhart, Hinton and Williams 1986)."""
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from noregret.errors import BadValue
 from noregret.learner.model_file import register_kind
@@ -75,6 +76,7 @@ class MultilayerPerceptron(NetworkLearner):
     """Online backpropagation: every round is one step down the gradient of its loss, through all layers."""
 
     kind = "mlp"
+    earlier: ClassVar[Mapping[str, Any]] = {"init": "fan_in"}
 
     def __init__(self, **given: Any) -> None:
         shared = {name: given.pop(name) for name in SHARED if name in given}

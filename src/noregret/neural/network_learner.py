@@ -113,6 +113,7 @@ class NetworkLearner(BaseLearner):
     """A network that learns one round at a time. Subclasses say what it is made of."""
 
     kind: ClassVar[str]
+    earlier: ClassVar[Mapping[str, Any]] = {}  # parameters that came later, with what they were before
 
     def __init__(self, params: Mapping[str, Any], shared: Mapping[str, Any]) -> None:
         super().__init__()
@@ -345,6 +346,7 @@ class NetworkLearner(BaseLearner):
         params, shared, saved = header.get("params"), header.get("options"), header.get("reader")
         if not (isinstance(params, dict) and isinstance(shared, dict) and isinstance(saved, dict)):
             raise corrupt("params, options and reader must be tables")
+        params = {**cls.earlier, **params}
         reader = restore_outside(cls.card.name, saved, part_of(arrays, "reader/"), find_card)
         own = {name: value for name, value in reader.config.given.items() if name in READERS}
         try:
