@@ -1,4 +1,4 @@
-"""Hedge backpropagation in the setting of its paper, on longer streams: plain gradient descent, rate 0.01, 100 units."""
+"""Hedge backpropagation in the setting of its paper: plain gradient descent, rate 0.01, longer streams."""
 
 from pathlib import Path
 from typing import Any
