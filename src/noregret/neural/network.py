@@ -244,7 +244,8 @@ class Network:
             )
         else:
             self.bind(task, block, longest, learns).run(rows, rounds)
-        return int(self.counters[FAULT]) - 1
+        fault, self.counters[FAULT] = int(self.counters[FAULT]) - 1, 0.0
+        return fault
 
     def values(self, task: str, block: Block, longest: int, learns: bool) -> Values:
         """All that the loop reads and writes, but for rows and rounds, which are examples."""

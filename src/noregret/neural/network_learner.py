@@ -32,6 +32,7 @@ from noregret.learner.transcribe import transcribe
 from noregret.neural.net import Rounds
 from noregret.neural.network import TASKS, Architecture, Network, NetworkSavepoint
 from noregret.neural.network_file import dump_network, restore_network
+from noregret.neural.one_row import SingleRows
 from noregret.rules.method_card import MethodCard
 
 Floats = NDArray[np.float64]
@@ -121,6 +122,7 @@ class NetworkLearner(BaseLearner):
         self.reader = self.make_reader()
         self.network: Network | None = None
         self.architecture = self.design()
+        self._single_rows = SingleRows()
 
     def design(self) -> Architecture:
         """What the network is made of."""
@@ -236,6 +238,14 @@ class NetworkLearner(BaseLearner):
             self._run(X, y, weight, query, False)
         return self
 
+    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
+        """Learn one round."""
+        with self._lock:
+            self._change.settle()
+            if weight is None and self._single_rows.learn(self, x, y):
+                return self
+        return super().learn_one(x, y, weight)
+
     def _run(self, X: RowsLike, y: Any, weight: WeightsLike, query: Any, keep: bool) -> tuple[list[Any], Any]:
         y = self.reader.task.accept(y, query)
         X = convert_frame(X, self.reader.config.allows_missing)
@@ -289,6 +299,16 @@ class NetworkLearner(BaseLearner):
         with self._lock:
             self._change.settle()
             return self.reader.task.decide(self.reader.labels, self.scores(X))
+
+    def predict_one(self, x: RowLike) -> Any:
+        """The prediction for one row; None before anything was learned."""
+        with self._lock:
+            self._change.settle()
+            scores, task = self._single_rows.score(self, x), self.reader.task
+            if scores is None:
+                return super().predict_one(x)
+            found = task.decide(self.reader.labels, scores.reshape(1, -1) if task.many else scores)[0]
+            return found.item() if hasattr(found, "dtype") else found
 
     def predict_proba(self, X: RowsLike) -> Floats:
         """The probability of every class for every row, in the order of `classes`."""
