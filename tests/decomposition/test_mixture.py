@@ -243,7 +243,7 @@ def test_likelihood_is_that_of_scikit_learn(shape: str, peer: str) -> None:
         for seed in range(5):
             order = np.random.default_rng(seed).permutation(len(rows))
             learned, held = rows[order[:1400]], rows[order[1400:]]
-            learner = nr.make("mixture", k=10, shape=shape, seed=seed)
+            learner: Any = nr.make("mixture", k=10, shape=shape, seed=seed)
             for _ in range(3):
                 learner.learn(learned)
             own.append(-learner.evaluate(held).losses.mean())

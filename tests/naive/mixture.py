@@ -22,7 +22,7 @@ class NaiveMixture:
         return np.asarray(self.firsts[j] / self.shares[j])
 
     def covariance(self, j: int) -> Floats:
-        """That of the component, and `shrink` rows with the variances of all rows; the start counts for one of these."""
+        """That of the component, and `shrink` rows with the variances of all rows, of which the start is one."""
         k, features = self.firsts.shape
         own = self.seconds[j] / self.shares[j] - np.outer(self.mean(j), self.mean(j))
         around = self.rows - self.rows.mean(axis=0)

@@ -1,20 +1,18 @@
 """The base of learners of densities: the loss of a row is -log of its density before it is learned."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import DenseBlock
 from noregret.data.inputs import RowLike, RowsLike
 from noregret.decomposition.base import AnyState, Scored, UnsupervisedLearner
+from noregret.decomposition.gaussian_scores import LOG_TWO_PI
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.errors import NotLearned
 from noregret.learner.encode import one_row
 from noregret.rules.parameters import Param
 
 Floats = NDArray[np.float64]
-LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
 
 def prior_param() -> Param:
@@ -65,11 +63,3 @@ def count_beyond(rows: MatrixRows, known: int) -> Floats:
     after = (block.idx[:size] >= known) & (block.val[:size] != 0.0)
     owner = np.repeat(np.arange(block.rows), np.diff(block.indptr))
     return np.bincount(owner[after], minlength=block.rows).astype(np.float64)
-
-
-def sum_logs(logs: NDArray[Any]) -> tuple[Floats, Floats]:
-    """log sum_k exp(l_k) of every row of logarithms, and the share of each k; no row depends on those beside it."""
-    largest = np.max(logs, axis=1, keepdims=True)
-    shares = np.exp(logs - largest)
-    total = np.matmul(shares[:, None, :], np.ones(logs.shape[1]))
-    return (largest + np.log(total))[:, 0], shares / total

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from noregret.data.blocks import all_finite
 from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored
-from noregret.decomposition.density_learner import LOG_TWO_PI, DensityLearner, prior_param, variance_param
+from noregret.decomposition.density_learner import DensityLearner, prior_param, variance_param
 from noregret.decomposition.factors_file import read_array
+from noregret.decomposition.gaussian_scores import LOG_TWO_PI, find_root
 from noregret.decomposition.matrix_rows import MatrixRows, row_dots, row_products
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
-from noregret.errors import BadValue
 from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays, Header, register_kind
 from noregret.rules.merge_law import Merge
@@ -104,12 +104,7 @@ class Gaussian(DensityLearner[Moments]):
 
     def score_rows(self, state: Moments, rows: MatrixRows) -> Scored:
         """Log-density and distance in standard deviations of every row."""
-        try:
-            root = np.linalg.cholesky(self.smoothed(state))
-        except np.linalg.LinAlgError:
-            raise BadValue(
-                "gaussian: the covariance of the rows is too close to singular; scale the rows, or set a larger prior"
-            ) from None
+        root = find_root(self.smoothed(state), "gaussian")
         whiten = np.linalg.solve(root, np.eye(state.features))
         distances = row_products(rows.dense - state.mean, np.ascontiguousarray(whiten.T))
         squares = row_dots(distances, distances) + rows.beyond / self.variance

@@ -8,13 +8,10 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
 from noregret.decomposition.centres import Centres
-from noregret.decomposition.density_learner import LOG_TWO_PI, sum_logs
-from noregret.decomposition.matrix_rows import row_dots, row_products
-from noregret.errors import BadValue
+from noregret.decomposition.gaussian_scores import Gaussians, check_size, draw_rows, sum_logs
 
 Floats = NDArray[np.float64]
 REFINEMENTS = 10  # iterations of k-means, and then of EM, on the rows of the start
-MOST_NUMBERS = 1 << 27  # of all covariances
 
 
 class Smoothing(NamedTuple):
@@ -23,13 +20,6 @@ class Smoothing(NamedTuple):
     prior: float  # rows that the variance of the start counts for
     variance: float
     shrink: float  # rows that the variances of all rows count for, in each component
-
-
-class Roots(NamedTuple):
-    """What rows are scored with."""
-
-    whiten: Floats  # inverse roots of the covariances, k x d x d; or of the variances, k x d
-    logs: Floats  # log(weight) + log of the density at the mean
 
 
 @dataclass
@@ -50,7 +40,7 @@ class Components:
     waiting: Floats  # rows from which components will be found
     count: int = 0
     effective: float = 0.0  # how many rows the sums are worth: fewer than there were, where old ones count less
-    roots: Roots | None = None  # as long as they are those of the components
+    roots: Gaussians | None = None  # as long as they are those of the components
 
     @classmethod
     def start(cls, features: int, full: bool, smoothing: Smoothing) -> Self:
@@ -66,7 +56,7 @@ class Components:
 
     def grow(self, features: int) -> None:
         new = features - self.features
-        check_size(len(self.weights), features, self.full)
+        check_size("mixture", len(self.weights), features, self.full)
         wide, more = ((0, 0), (0, new)), (0, new)
         self.means, self.waiting = np.pad(self.means, wide), np.pad(self.waiting, wide)
         self.mean, self.squares = np.pad(self.mean, more), np.pad(self.squares, more)
@@ -100,45 +90,30 @@ class Components:
         own = (self.weights * self.effective).reshape(k, *(1 for _ in self.spreads.shape[1:]))
         return np.asarray((own * self.spreads + rows * (np.diag(more) if self.full else more)) / (own + rows))
 
-    def find_roots(self) -> Roots:
-        """The roots, found once for each state of the components."""
+    def gaussians(self) -> Gaussians:
+        """The components with their roots, found once for each state."""
         if self.roots is None:
-            covariances = self.covariances()
-            with np.errstate(divide="ignore"):
-                logs = np.log(self.weights) - 0.5 * self.features * LOG_TWO_PI
-            if self.full:
-                roots = find_root(covariances)
-                whiten = np.linalg.inv(roots)
-                logs = logs - np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
-            else:
-                whiten = 1.0 / np.sqrt(covariances)
-                logs = logs + np.log(whiten).sum(axis=1)
-            self.roots = Roots(np.asarray(whiten), logs)
+            self.roots = Gaussians.of(self.means, self.covariances(), "mixture")
         return self.roots
 
     def score(self, rows: Floats, beyond: Floats) -> tuple[Floats, Floats]:
         """The log-density of every row and the shares of the components in it; no row depends on those beside it."""
-        whiten, logs = self.find_roots()
-        k, d = self.means.shape
-        if self.full:  # near the mean of all rows, differences lose the fewest digits
-            together = np.ascontiguousarray(whiten.transpose(2, 0, 1)).reshape(d, k * d)
-            places = np.matmul(whiten, (self.means - self.mean)[:, :, None]).ravel()
-            away = row_products(rows - self.mean, together) - places
-        else:
-            away = (rows[:, None, :] - self.means) * whiten
-        away = away.reshape(len(rows) * k, d)
-        return sum_logs(logs - 0.5 * (row_dots(away, away).reshape(-1, k) + beyond[:, None]))
+        distances = self.gaussians().distances(rows, self.mean) + beyond[:, None]
+        return sum_logs(self.log_weights() + self.gaussians().logs - 0.5 * distances)
+
+    def log_weights(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.log(self.weights)
 
     def expect(self, rows: Floats) -> tuple[Floats, Floats, Floats]:
         """The E-step: differences of rows and means, k x n x d; shares and squared distances, n x k."""
-        whiten, logs = self.find_roots()
-        away = rows - self.means[:, None, :]
+        whiten, away = self.gaussians().whiten, rows - self.means[:, None, :]
         if self.full:
             turned = np.matmul(away, whiten.transpose(0, 2, 1))
             distances = np.einsum("knd,knd->nk", turned, turned)
         else:
             distances = np.ascontiguousarray(np.matmul(away * away, (whiten**2)[:, :, None])[:, :, 0].T)
-        return away, sum_logs(logs - 0.5 * distances)[1], distances
+        return away, sum_logs(self.log_weights() + self.gaussians().logs - 0.5 * distances)[1], distances
 
     # ---- steps ---------------------------------------------------------------------------------------------------
 
@@ -200,7 +175,7 @@ class Components:
         centres.refine(scaled, REFINEMENTS)
         shares = np.zeros((len(rows), k))
         shares[np.arange(len(rows)), np.argmin(centres.distances(scaled), axis=1)] = 1.0
-        check_size(k, self.features, self.full)
+        check_size("mixture", k, self.features, self.full)
         self.weights, self.means = np.zeros(k), np.tile(self.mean, (k, 1))
         self.spreads = np.zeros((k, *self.spreads.shape[1:]))
         self.move(rows - self.means[:, None, :], shares, 1.0)
@@ -230,23 +205,5 @@ class Components:
     def draw(self, count: int, random: np.random.Generator) -> Floats:
         """Rows from this density."""
         numbers = random.choice(len(self.weights), size=count, p=self.weights)
-        normal, covariances = random.standard_normal((count, self.features)), self.covariances()
-        if not self.full:
-            return np.asarray(self.means[numbers] + np.sqrt(covariances)[numbers] * normal)
-        return np.asarray(self.means[numbers] + np.matmul(find_root(covariances)[numbers], normal[:, :, None])[:, :, 0])
-
-
-def find_root(covariances: Floats) -> Floats:
-    """Lower triangular roots."""
-    try:
-        return np.asarray(np.linalg.cholesky(covariances))
-    except np.linalg.LinAlgError:
-        raise BadValue(
-            "mixture: a covariance is too close to singular; scale the rows, or set a larger shrink or prior"
-        ) from None
-
-
-def check_size(k: int, features: int, full: bool) -> None:
-    """Refuse covariances that would not fit into memory."""
-    if full and k * features * features > MOST_NUMBERS:
-        raise BadValue(f'mixture: {k} covariances of {features} features are too large; set shape="diagonal", or bits')
+        normal = random.standard_normal((count, self.features))
+        return draw_rows(self.means, self.covariances(), numbers, normal, "mixture")
