@@ -145,8 +145,8 @@ def held_out(name: str, rows: Floats, seed: int) -> float:
 def main() -> None:
     """The tables."""
     warnings.simplefilter("ignore")  # GaussianMixture warns where passes end before it has converged
-    head = "rows", "k", "covariances", "passes", "`mixture`", "`GaussianMixture`", "difference", "ms", "its ms"
-    print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
+    columns = "rows", "k", "covariances", "passes", "`mixture`", "`GaussianMixture`", "difference", "ms", "its ms"
+    print(f"\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for name, rows, k in sets():
         show_mixtures(name, rows, k)
     head = "rows", "policy, budget", "held out", "us to learn a row", "us to score a row"

@@ -27,7 +27,7 @@ CAPPE = (
 )
 SHOWN = 20  # components
 PER_COMPONENT = 50  # rows of the start for each component, where nothing else is asked for
-FIRST = 16  # rows of the first mini-batch, before which nothing is known of the rows
+EARLY = 16  # rows of a mini-batch before components are found
 FEWEST = 10  # rows for each component, of which results are made that are asked for earlier
 
 
@@ -42,7 +42,7 @@ FEWEST = 10  # rows for each component, of which results are made that are asked
         "k": Param(8.0, at_least=1.0, at_most=1 << 12, about="the number of components", search=(2.0, 32.0, "log")),
         "shape": Choice("full", {"full": True, "diagonal": False},
                         "whether components have covariances, or only a variance for each feature"),
-        "batch": batch_param(64),
+        "batch": batch_param(128),
         "decay": Param(0.7, above=0.5, at_most=1.0, search=(0.55, 1.0, "linear"),
                        about="mini-batch number t is learned at the rate t^-decay; with 1 all rows count the same"),
         "start": Param(0.0, at_least=0.0, at_most=1 << 16, untuned="more rows make a better start, which comes later",
@@ -68,7 +68,6 @@ class Mixture(DensityLearner[Components]):
         super().__init__(batch, **options)
         self.k, self.start = check_whole("mixture", "k", k), check_whole("mixture", "start", start)
         self.shape, self.decay = shape, decay
-        self.first_batch = min(self.batch, FIRST)
         self.start_rows = self.start or PER_COMPONENT * self.k
 
     @property
@@ -81,6 +80,11 @@ class Mixture(DensityLearner[Components]):
     def start_state(self, features: int) -> Components:
         smoothing = Smoothing(self.prior, self.variance, self.shrink)
         return Components.start(features, self.shape == "full", smoothing)
+
+    def next_batch(self, state: Components | None) -> int:
+        """Small mini-batches until there are components, so that few rows are scored by what little is known."""
+        found = state is not None and len(state.weights) == self.k
+        return self.batch if found else min(self.batch, EARLY)
 
     def learn_rows(self, state: Components, rows: MatrixRows) -> None:
         """A step of EM; until there are enough rows to find components, one of the Gaussian of all rows."""
