@@ -1,0 +1,38 @@
+"""Rerankers follow the protocol of all learners."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import noregret as nr
+from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
+from tests.loglinear.lists import hidden_lists, text_lists, varied_lists
+
+HIDDEN, VARIED, TEXTS = hidden_lists(24), varied_lists(24), text_lists(12)
+BAD = [{"f0": float("nan")}, {"f0": 1.0}]
+BAD_TEXTS = {"source": "a", "candidates": []}
+
+
+def make(name: str, **options: Any) -> Callable[[], Any]:
+    return lambda: nr.make(name, **options)
+
+
+CASES = {
+    "ridge": Case(make("ridge_reranker"), *HIDDEN, BAD),
+    "ridge of many features": Case(make("ridge_reranker", mix=0.5, start={}), *VARIED, [{}, {"f": 1e999}]),
+    "ridge, accumulated": Case(make("ridge_reranker", accumulate="yes"), *VARIED, [{"a": "b"}]),
+    "ridge of texts": Case(make("ridge_reranker", accumulate="yes", forget=0.9), *TEXTS, BAD_TEXTS),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_rerankers_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
+    check(case)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_rerankers_saved_and_loaded_go_on(case: Case, tmp_path: Path) -> None:
+    check_save_and_go_on(case, tmp_path)
