@@ -34,7 +34,7 @@ def varied_lists(rounds: int, seed: int = 0) -> Lists:
     return X, Y
 
 
-WORDS = "the a dog cat house runs sleeps red small big in on under tree man woman sees".split()
+WORDS = ["the", "a", "dog", "cat", "house", "runs", "sleeps", "red", "small", "in", "under", "tree", "man", "sees"]
 
 
 def text_lists(rounds: int, seed: int = 0, candidates: int = 5) -> Lists:
@@ -43,7 +43,7 @@ def text_lists(rounds: int, seed: int = 0, candidates: int = 5) -> Lists:
     X, Y = [], []
     for _ in range(rounds):
         reference = [WORDS[k] for k in rng.integers(len(WORDS), size=rng.integers(4, 9))]
-        given = []
+        given: list[dict[str, Any]] = []
         for _ in range(candidates):
             words = [word if rng.random() > 0.25 else WORDS[rng.integers(len(WORDS))] for word in reference]
             wrong = sum(a != b for a, b in zip(words, reference, strict=True))

@@ -24,6 +24,12 @@ CASES = {
     "ridge of many features": Case(make("ridge_reranker", mix=0.5, start={}), *VARIED, [{}, {"f": 1e999}]),
     "ridge, accumulated": Case(make("ridge_reranker", accumulate="yes"), *VARIED, [{"a": "b"}]),
     "ridge of texts": Case(make("ridge_reranker", accumulate="yes", forget=0.9), *TEXTS, BAD_TEXTS),
+    "log-linear": Case(make("loglinear_reranker"), *HIDDEN, BAD),
+    "log-linear of texts": Case(
+        make("loglinear_reranker", objective="expected_loss", schedule="inv_mistakes", l2=0.01), *TEXTS, BAD_TEXTS
+    ),
+    "bayesian": Case(make("bayesian_reranker", samples=20, least=0.7), *VARIED, [{"f0": 1e200}, {"f0": -1e308}]),
+    "bayesian grid": Case(make("bayesian_reranker", design="grid", points=3, start={}), *TEXTS, BAD_TEXTS),
 }
 
 

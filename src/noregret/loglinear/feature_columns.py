@@ -1,6 +1,7 @@
 """The columns of features by name, in the order in which they first appeared."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,15 @@ class FeatureColumns:
                 if name in known:
                     H[number, place[known[name]]] = value
         return Table(H, np.array(used, np.intp))
+
+    def copy(self) -> "FeatureColumns":
+        new = FeatureColumns()
+        new.known = dict(self.known)
+        return new
+
+    def since(self, size: int) -> list[str]:
+        """The names after the first ones, in order."""
+        return list(islice(reversed(self.known), len(self.known) - size))[::-1]
 
     def truncate(self, size: int) -> None:
         """Forget all but the first names."""

@@ -5,7 +5,7 @@ lambda . h, sees how good each of them is, and moves lambda. A subclass keeps it
 and never changed by others, and writes five methods over it:
 
     start_state()                      a state that has learned nothing
-    grow(state, start)                 make room for features that appear later, with their first weights
+    grow(state, names, start)          make room for features that appear later, with their first weights
     rank(state, table)                 a score for every candidate; the highest is predicted
     learn_list(state, table, losses)   learn one list in place; says whether the state changed
     dump_state, restore_state          the state in a model file
@@ -13,7 +13,7 @@ and never changed by others, and writes five methods over it:
 
 import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -69,7 +69,7 @@ class ListLearner(BaseLearner, Generic[AnyState]):
         """A state that has learned nothing and has no features."""
 
     @abstractmethod
-    def grow(self, state: AnyState, start: Floats) -> None:
+    def grow(self, state: AnyState, names: list[str], start: Floats) -> None:
         """Make room for more features, whose first weights are `start`."""
 
     @abstractmethod
@@ -125,7 +125,12 @@ class ListLearner(BaseLearner, Generic[AnyState]):
     def savepoint(self) -> Undo:
         """How to bring back the state of now."""
         own, features, size = self._own_state(), self.features, len(self.features)
-        return lambda: (own(), features.truncate(size))
+
+        def undo() -> None:
+            own()
+            features.truncate(size)
+
+        return undo
 
     def _play_lists(
         self, lists: list[CandidateList], truths: list[Any], losses: list[Floats], began: float
@@ -150,14 +155,20 @@ class ListLearner(BaseLearner, Generic[AnyState]):
         self.features.add(rows)
         table = self.features.tabulate(rows)
         with np.errstate(all="ignore"):
-            if len(self.features) > known:
-                names = list(self.features.known)[known:]
-                self.grow(state, np.array([self.start.get(name, 0.0) for name in names]))
+            self._grow(state, self.features.since(known))
             place = self._best(state, table, number)
             changed = self.learn_list(state, table, losses)
         if changed and not state.is_finite():
             raise self.too_large(number)
         return place, changed
+
+    def _grow(self, state: AnyState, names: list[str]) -> None:
+        if names:
+            self.grow(state, names, self.first_weights(names))
+
+    def first_weights(self, names: Iterable[str]) -> Floats:
+        """The first weights of some features."""
+        return np.array([self.start.get(name, 0.0) for name in names])
 
     def _best(self, state: AnyState, table: Table, number: int) -> int:
         with np.errstate(all="ignore"):
@@ -187,18 +198,13 @@ class ListLearner(BaseLearner, Generic[AnyState]):
         return int(self.predict([x])[0])
 
     def predict_list(self, one: CandidateList, number: int) -> int:
-        """The best place; features that were never seen have their first weights."""
-        size, state = len(self.features), self.state
-        unseen = {name for row in one.rows for name in row if name not in self.features.known and name in self.start}
-        if not unseen:
-            return self._best(state, self.features.tabulate(one.rows), number)
-        try:
-            self.features.add([dict.fromkeys(sorted(unseen), 0.0)])
-            state = state.copy()
-            self.grow(state, np.array([self.start[name] for name in sorted(unseen)]))
-            return self._best(state, self.features.tabulate(one.rows), number)
-        finally:
-            self.features.truncate(size)
+        """The best place; features that were never seen are new ones, as in `play`."""
+        if all(name in self.features.known for row in one.rows for name in row):
+            return self._best(self.state, self.features.tabulate(one.rows), number)
+        features, state = self.features.copy(), self.state.copy()
+        features.add(one.rows)
+        self._grow(state, features.since(len(self.features)))
+        return self._best(state, features.tabulate(one.rows), number)
 
     def evaluate(self, X: RowsLike, y: LabelsLike) -> Transcript:
         """Predict every list and compare with y; nothing is learned."""
@@ -210,6 +216,11 @@ class ListLearner(BaseLearner, Generic[AnyState]):
         lost = np.array([found[place] for found, place in zip(losses, places, strict=True)])
         seconds = time.perf_counter() - began
         return Transcript(None, places, lost, lost > 0.0, np.zeros(len(lists), bool), as_objects(truths), seconds)
+
+    def by_feature(self, weights: Floats) -> dict[str, float]:
+        """The weights that are not zero, by feature, the largest first."""
+        found = zip(self.features.known, weights.tolist(), strict=True)
+        return dict(sorted(((name, value) for name, value in found if value), key=lambda one: -abs(one[1])))
 
     # ---- copies and model files --------------------------------------------------------------------------------------
 

@@ -32,8 +32,8 @@ class RidgeState:
         self.weights, self.start, self.products, self.targets = weights, start, products, targets
 
     def copy(self) -> "RidgeState":
-        kept = (self.products, self.targets)
-        return RidgeState(self.weights.copy(), self.start.copy(), *(None if one is None else one.copy() for one in kept))
+        sums = [None if one is None else one.copy() for one in (self.products, self.targets)]
+        return RidgeState(self.weights.copy(), self.start.copy(), *sums)
 
     def is_finite(self) -> bool:
         kept = (self.weights, self.products, self.targets)
@@ -91,8 +91,7 @@ class RidgeReranker(ListLearner[RidgeState]):
     @property
     def weights(self) -> dict[str, float]:
         """The weights that are not zero, by feature, the largest first."""
-        found = zip(self.features.known, self.state.weights.tolist(), strict=True)
-        return dict(sorted(((name, value) for name, value in found if value), key=lambda one: -abs(one[1])))
+        return self.by_feature(self.state.weights)
 
     # ---- the method --------------------------------------------------------------------------------------------------
 
@@ -100,7 +99,7 @@ class RidgeReranker(ListLearner[RidgeState]):
         sums = (np.zeros((0, 0)), np.zeros(0)) if self.accumulate == "yes" else (None, None)
         return RidgeState(np.zeros(0), np.zeros(0), *sums)
 
-    def grow(self, state: RidgeState, start: Floats) -> None:
+    def grow(self, state: RidgeState, names: list[str], start: Floats) -> None:
         state.weights, state.start = np.append(state.weights, start), np.append(state.start, start)
         if state.products is not None and state.targets is not None:
             if state.weights.size > LARGEST:
@@ -148,12 +147,11 @@ class RidgeReranker(ListLearner[RidgeState]):
         state, theirs = new.state, other.state
         known = len(new.features)
         new.features.add([other.features.known])
-        names = list(new.features.known)
-        new.grow(state, np.array([self.start.get(name, 0.0) for name in names[known:]]))
+        new._grow(state, new.features.since(known))
         places = np.array([new.features.known[name] for name in other.features.known], np.intp)
         state.products[np.ix_(places, places)] += theirs.products  # type: ignore[index]
         state.targets[places] += theirs.targets  # type: ignore[index]
-        if names:
+        if len(new.features):
             new.solve(state)
         new.rounds, new.mistakes = self.rounds + other.rounds, self.mistakes + other.mistakes
         new.updates = self.updates + other.updates
@@ -167,11 +165,11 @@ class RidgeReranker(ListLearner[RidgeState]):
 
     @classmethod
     def restore_with(cls, header: Header, arrays: Arrays, common: dict[str, Any]) -> Self:
-        numbers = {name: read_param(header, name, one) for name, one in NUMBERS.items()}
+        numbers: dict[str, Any] = {name: read_param(header, name, one) for name, one in NUMBERS.items()}
         return cls(**numbers, accumulate=header["accumulate"], **common)
 
     def restore_state(self, arrays: Arrays, features: int) -> RidgeState:
-        start = np.array([self.start.get(name, 0.0) for name in self.features.known])
+        start = self.first_weights(self.features.known)
         weights = read_array(arrays, "weights", (features,))
         if self.accumulate == "no":
             return RidgeState(weights, start, None, None)
