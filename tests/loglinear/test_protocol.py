@@ -11,6 +11,7 @@ from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
 from tests.loglinear.lists import hidden_lists, text_lists, varied_lists
 
 HIDDEN, VARIED, TEXTS = hidden_lists(24), varied_lists(24), text_lists(12)
+SOURCES = [one["source"] for one in TEXTS[0]]
 BAD = [{"f0": float("nan")}, {"f0": 1.0}]
 BAD_TEXTS = {"source": "a", "candidates": []}
 
@@ -30,6 +31,10 @@ CASES = {
     ),
     "bayesian": Case(make("bayesian_reranker", samples=20, least=0.7), *VARIED, [{"f0": 1e200}, {"f0": -1e308}]),
     "bayesian grid": Case(make("bayesian_reranker", design="grid", points=3, start={}), *TEXTS, BAD_TEXTS),
+    "lexicon": Case(make("translation_lexicon"), SOURCES, TEXTS[1], ["a", 3]),
+    "language model": Case(make("language_model"), TEXTS[1], [0] * 12, ""),
+    "unigrams": Case(make("language_model", order=1), SOURCES, [0] * 12, 7),
+    "cache": Case(make("recent_cache", tau=3.0, order=2), TEXTS[1], [0] * 12, None),
 }
 
 
