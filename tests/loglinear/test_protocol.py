@@ -20,6 +20,10 @@ def make(name: str, **options: Any) -> Callable[[], Any]:
     return lambda: nr.make(name, **options)
 
 
+def adaptive(**options: Any) -> Callable[[], Any]:
+    return make("adaptive_reranker", native=False, **options)
+
+
 CASES = {
     "ridge": Case(make("ridge_reranker"), *HIDDEN, BAD),
     "ridge of many features": Case(make("ridge_reranker", mix=0.5, start={}), *VARIED, [{}, {"f": 1e999}]),
@@ -31,6 +35,12 @@ CASES = {
     ),
     "bayesian": Case(make("bayesian_reranker", samples=20, least=0.7), *VARIED, [{"f0": 1e200}, {"f0": -1e308}]),
     "bayesian grid": Case(make("bayesian_reranker", design="grid", points=3, start={}), *TEXTS, BAD_TEXTS),
+    "generative": Case(make("adaptive_reranker", mode="generative"), *TEXTS, BAD_TEXTS),
+    "perceptron": Case(adaptive(mode="discriminative", learner="perceptron"), *TEXTS, BAD_TEXTS),
+    "perceptron of dicts": Case(adaptive(mode="discriminative", learner="perceptron"), *VARIED, BAD),
+    "mira": Case(adaptive(learner="mira"), *TEXTS, BAD_TEXTS),
+    "arow, dense": Case(adaptive(learner="arow", sparse="no", competitor="predicted"), *TEXTS, BAD_TEXTS),
+    "ridge of all features": Case(adaptive(learner="ridge_reranker(mix=0.5)"), *TEXTS, BAD_TEXTS),
     "lexicon": Case(make("translation_lexicon"), SOURCES, TEXTS[1], ["a", 3]),
     "language model": Case(make("language_model"), TEXTS[1], [0] * 12, ""),
     "unigrams": Case(make("language_model", order=1), SOURCES, [0] * 12, 7),

@@ -73,7 +73,7 @@ class LanguageModel(TextLearner[NGramCounts]):
         with self._lock:
             self._change.settle()
             grams = sorted(self.state.grams[-1].items())
-            arrays = {
+            arrays: Arrays = {
                 "words": dump_words(self.state.words),
                 "grams": np.array([gram for gram, _ in grams], np.int64).reshape(-1, self.order),
                 "counts": np.array([count for _, count in grams], np.int64),

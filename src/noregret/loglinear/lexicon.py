@@ -151,7 +151,7 @@ class TranslationLexicon(TextLearner[Lexicon]):
             sources = {word: place for place, word in enumerate(state.counts)}
             targets = {word: place for place, word in enumerate(state.targets)}
             cells = [(sources[e], targets[f], count) for e, row in state.counts.items() for f, count in row.items()]
-            arrays = {
+            arrays: Arrays = {
                 "sources": dump_words(word for word in state.counts if word != NULL),
                 "targets": dump_words(state.targets),
                 "totals": np.array([state.totals[word] for word in state.counts]),

@@ -11,26 +11,21 @@ and never changed by others, and writes five methods over it:
     dump_state, restore_state          the state in a model file
 """
 
-import time
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.candidate_lists import CandidateList, read_candidates, read_features
-from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
+from noregret.data.candidate_lists import CandidateList, read_features
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
-from noregret.learner.base_learner import BaseLearner
 from noregret.learner.change import Undo
 from noregret.learner.header_fields import corrupt
-from noregret.learner.labelled_rows import as_list
 from noregret.learner.model_file import Arrays, FindCard, Header
 from noregret.loglinear.feature_columns import FeatureColumns, Table
-from noregret.loglinear.quality import QUALITY
-from noregret.loglinear.truths import read_losses
+from noregret.loglinear.list_player import ListPlayer, ListRounds, Tell
 
 Floats = NDArray[np.float64]
 START: Mapping[str, float] = {"score": 1.0}  # first weights: the order of the system that made the lists
@@ -49,15 +44,13 @@ class State(Protocol):
 AnyState = TypeVar("AnyState", bound=State)
 
 
-class ListLearner(BaseLearner, Generic[AnyState]):
-    """A learner of lists of candidates. It predicts from its first weights before anything was learned."""
+class ListLearner(ListPlayer, Generic[AnyState]):
+    """A learner of lists of candidates by a log-linear model, with a state of its own."""
 
-    task: str = "structured"
     shared: ClassVar[tuple[str, ...]] = ("start", "quality")
 
     def __init__(self, quality: str = "bleu", start: Mapping[str, float] | None = None) -> None:
-        super().__init__()
-        self.quality = QUALITY.check(self.card.name, "quality", quality)
+        super().__init__(quality)
         self.start = read_start(self.card.name, START if start is None else start)
         self.features = FeatureColumns()
         self.state: AnyState = self.start_state()
@@ -80,6 +73,15 @@ class ListLearner(BaseLearner, Generic[AnyState]):
     def learn_list(self, state: AnyState, table: Table, losses: Floats) -> bool:
         """Learn one list; the state may be changed in place. Says whether it changed."""
 
+    @property
+    @abstractmethod
+    def weights(self) -> dict[str, float]:
+        """The weights that are not zero, by feature, the largest first."""
+
+    def merge(self, other: Any) -> Self:
+        """A new learner of the lists of both, where the method has a merge law."""
+        raise BadValue(f"{self.card.name} cannot be merged: {self.card.merge.how}")
+
     @abstractmethod
     def dump_state(self) -> tuple[Header, Arrays]:
         """The parameters and the state as a header and arrays."""
@@ -95,32 +97,28 @@ class ListLearner(BaseLearner, Generic[AnyState]):
 
     # ---- rounds --------------------------------------------------------------------------------------------------
 
-    def play(
-        self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None
-    ) -> Transcript:
-        """Predict, then learn, every list; all of them, or none.
+    def play_whole(self, rounds: ListRounds, tell: Tell) -> Transcript:
+        def act() -> Transcript:
+            self.begin()
+            size = len(rounds.lists)
+            places, updated = np.zeros(size, np.int64), np.zeros(size, bool)
+            for t, one in enumerate(rounds.lists):
+                places[t], updated[t] = self.play_list(self.state, one.rows, rounds.losses[t], t)
+            return tell(places, updated)
 
-        y holds the reference of each list, the place of its best candidate, or the losses of all candidates. Without y
-        lists carry their references. A prediction is a place.
-        """
-        began = time.perf_counter()
-        self.refuse(weight, query)
-        lists, truths, losses = self.read(X, y)
-        with self._lock:
-            self._change.settle()
-            return self._change.run(lambda: self._play_lists(lists, truths, losses, began), self.savepoint())
+        return self._change.run(act, self.savepoint())
 
-    def refuse(self, weight: Any, query: Any) -> None:
-        if weight is not None:
-            raise BadValue(f"{self.card.name} does not support weight=: all lists count the same")
-        if query is not None:
-            raise BadValue(f"{self.card.name} takes lists one by one; leave query out")
+    def begin(self) -> None:
+        """Before lists are learned: a copy takes the place of the state, which a savepoint keeps."""
+        self.state = self.state.copy()
 
-    def read(self, X: Any, y: Any) -> tuple[list[CandidateList], list[Any], list[Floats]]:
-        """Lists, truths and losses of a call, all checked."""
-        lists, truths = read_rounds(X, y)
-        found = zip(lists, truths, strict=True)
-        return lists, truths, [read_losses(one, truth, t, self.quality) for t, (one, truth) in enumerate(found)]
+    def absorb(self, rows: Sequence[Mapping[str, float]], losses: Floats, number: int) -> tuple[int, bool]:
+        """Predict and learn a list as a part of a change of another learner."""
+        place, changed = self.play_list(self.state, rows, losses, number)
+        self.rounds += 1
+        self.mistakes += bool(losses[place])
+        self.updates += changed
+        return place, changed
 
     def savepoint(self) -> Undo:
         """How to bring back the state of now."""
@@ -132,23 +130,8 @@ class ListLearner(BaseLearner, Generic[AnyState]):
 
         return undo
 
-    def _play_lists(
-        self, lists: list[CandidateList], truths: list[Any], losses: list[Floats], began: float
-    ) -> Transcript:
-        state, size = self.state.copy(), len(lists)
-        places, lost, updated = np.zeros(size, np.int64), np.zeros(size), np.zeros(size, bool)
-        for t, one in enumerate(lists):
-            places[t], updated[t] = self.play_list(state, one.rows, losses[t], t)
-            lost[t] = losses[t][places[t]]
-        wrong = lost > 0.0
-        self.state = state
-        self.rounds += size
-        self.mistakes += int(np.count_nonzero(wrong))
-        self.updates += int(np.count_nonzero(updated))
-        return Transcript(None, places, lost, wrong, updated, as_objects(truths), time.perf_counter() - began)
-
     def play_list(
-        self, state: AnyState, rows: tuple[Mapping[str, float], ...], losses: Floats, number: int
+        self, state: AnyState, rows: Sequence[Mapping[str, float]], losses: Floats, number: int
     ) -> tuple[int, bool]:
         """Predict and learn one list; the place predicted, and whether the state changed."""
         known = len(self.features)
@@ -177,25 +160,7 @@ class ListLearner(BaseLearner, Generic[AnyState]):
             raise self.too_large(number)
         return int(np.argmax(scores))
 
-    def too_large(self, number: int) -> BadValue:
-        return BadValue(f"row {number}: the features are too large for {self.card.name}; scale them first", number)
-
-    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
-        """Learn one list."""
-        return self.learn([x], [y], None if weight is None else [weight])
-
     # ---- predictions -----------------------------------------------------------------------------------------------
-
-    def predict(self, X: RowsLike) -> NDArray[Any]:
-        """The place of the best candidate of every list."""
-        lists = [read_candidates(one, t) for t, one in enumerate(as_list(X, "X"))]
-        with self._lock:
-            self._change.settle()
-            return np.array([self.predict_list(one, t) for t, one in enumerate(lists)], np.int64)
-
-    def predict_one(self, x: RowLike) -> Any:
-        """The place of the best candidate of one list."""
-        return int(self.predict([x])[0])
 
     def predict_list(self, one: CandidateList, number: int) -> int:
         """The best place; features that were never seen are new ones, as in `play`."""
@@ -205,17 +170,6 @@ class ListLearner(BaseLearner, Generic[AnyState]):
         features.add(one.rows)
         self._grow(state, features.since(len(self.features)))
         return self._best(state, features.tabulate(one.rows), number)
-
-    def evaluate(self, X: RowsLike, y: LabelsLike) -> Transcript:
-        """Predict every list and compare with y; nothing is learned."""
-        began = time.perf_counter()
-        lists, truths, losses = self.read(X, y)
-        with self._lock:
-            self._change.settle()
-            places = np.array([self.predict_list(one, t) for t, one in enumerate(lists)], np.int64)
-        lost = np.array([found[place] for found, place in zip(losses, places, strict=True)])
-        seconds = time.perf_counter() - began
-        return Transcript(None, places, lost, lost > 0.0, np.zeros(len(lists), bool), as_objects(truths), seconds)
 
     def by_feature(self, weights: Floats) -> dict[str, float]:
         """The weights that are not zero, by feature, the largest first."""
@@ -261,26 +215,9 @@ def read_start(owner: str, given: Any) -> dict[str, float]:
     if not isinstance(given, Mapping):
         raise BadValue(f"{owner}: start must be a dict of first weights by feature, as in {{'score': 1.0}}")
     try:
-        return read_features(given, 0)
+        return dict(sorted(read_features(given, 0).items()))  # in the order of a model file, in which scores are summed
     except BadValue as error:
         raise BadValue(f"{owner}: start: {str(error).partition(': ')[2] or error}") from None
-
-
-def read_rounds(X: Any, y: Any) -> tuple[list[CandidateList], list[Any]]:
-    """The lists and the truths of a call, as many of each; without y every list carries its reference."""
-    lists = [read_candidates(one, t) for t, one in enumerate(as_list(X, "X"))]
-    truths = [one.reference for one in lists] if y is None else as_list(y, "y")
-    if len(truths) != len(lists):
-        raise BadValue(f"X has {len(lists)} rows and y has {len(truths)} labels; they must match")
-    return lists, truths
-
-
-def as_objects(outputs: list[Any]) -> NDArray[Any]:
-    """Truths in an array, each as it is."""
-    found = np.empty(len(outputs), object)
-    for place, output in enumerate(outputs):
-        found[place] = output
-    return found
 
 
 def read_array(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:

@@ -128,7 +128,7 @@ class RecentCache(TextLearner[CachedGrams]):
             for row, gram in enumerate(entries):
                 grams[row, : len(gram)] = [number[word] for word in gram]
             value, last = counters["total"]
-            arrays = {
+            arrays: Arrays = {
                 "words": dump_words(number),
                 "grams": grams,
                 "values": np.array([*(entry[0] for entry in entries.values()), value]),

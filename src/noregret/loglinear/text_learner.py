@@ -1,4 +1,4 @@
-"""The base of generative models of text: counts that grow sentence by sentence, and -log p of each before it is learned.
+"""The base of generative models of text: counts that grow sentence by sentence, with -log p of each beforehand.
 
 A subclass keeps its counts in dicts and writes through an `UndoLog`:
 
@@ -19,8 +19,9 @@ from noregret.data.transcript import Transcript
 from noregret.data.words import split_words
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.learner.base_learner import BaseLearner
+from noregret.learner.change import Undo
 from noregret.learner.labelled_rows import as_list
-from noregret.loglinear.list_learner import as_objects
+from noregret.loglinear.list_player import as_objects
 from noregret.loglinear.undo_log import UndoLog
 
 FEW = 64  # rounds of a call that is undone by a log; more are learned by a copy of the state
@@ -78,13 +79,30 @@ class TextLearner(BaseLearner, Generic[AnyState]):
         rounds = [self.read_round(one, truth, t) for t, (one, truth) in enumerate(zip(inputs, truths, strict=True))]
         with self._lock:
             self._change.settle()
-            log, own = UndoLog(keep=len(rounds) <= FEW), self._own_state()
+            log = UndoLog(keep=len(rounds) <= FEW)
+            return self._change.run(lambda: self._play_rounds(rounds, truths, log, began), self.savepoint(log))
 
-            def undo() -> None:
-                own()
-                log.undo()
+    def savepoint(self, log: UndoLog) -> Undo:
+        """How to bring back the state of now, with a log of what is written to its dicts."""
+        own = self._own_state()
 
-            return self._change.run(lambda: self._play_rounds(rounds, truths, log, began), undo)
+        def undo() -> None:
+            own()
+            log.undo()
+
+        return undo
+
+    def begin(self, log: UndoLog) -> None:
+        """Before rounds are learned: where the log keeps nothing, a copy takes the place of the state."""
+        if not log.keep:
+            self.state = self.state.copy()
+
+    def absorb(self, one: Any, log: UndoLog) -> float:
+        """Learn a round that was read, as a part of a change of another learner; returns its loss."""
+        loss = self.learn_round(self.state, one, log)
+        self.rounds += 1
+        self.updates += 1
+        return loss
 
     def read_call(self, X: Any, y: Any) -> tuple[list[Any], list[Any]]:
         """The inputs of a call, and their translations where the model learns pairs."""
@@ -100,18 +118,16 @@ class TextLearner(BaseLearner, Generic[AnyState]):
         return inputs, truths
 
     def _play_rounds(self, rounds: list[Any], truths: list[Any], log: UndoLog, began: float) -> Transcript:
-        state, size = self.state if log.keep else self.state.copy(), len(rounds)
+        self.begin(log)
+        size = len(rounds)
         losses = np.zeros(size)
         predictions = np.empty(size, object) if self.pairs else None
         wrong = np.zeros(size, bool)
         for t, one in enumerate(rounds):
             if predictions is not None:
-                predictions[t] = self.predict_round(state, one[0])
+                predictions[t] = self.predict_round(self.state, one[0])
                 wrong[t] = predictions[t] != " ".join(one[1])
-            losses[t] = self.learn_round(state, one, log)
-        self.state = state
-        self.rounds += size
-        self.updates += size
+            losses[t] = self.absorb(one, log)
         self.mistakes += int(np.count_nonzero(wrong))
         truth = None if all(one is None for one in truths) else as_objects(truths)
         return Transcript(None, predictions, losses, wrong, np.ones(size, bool), truth, time.perf_counter() - began)

@@ -1,0 +1,314 @@
+"""Adaptive reranking of translations: generative models of what was validated, and rules that learn from rankings."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.candidate_lists import CandidateList
+from noregret.data.transcript import Transcript
+from noregret.data.words import split_words
+from noregret.errors import BadValue, shown
+from noregret.learner.arguments import check_rule_learner, describe
+from noregret.learner.base_learner import BaseLearner
+from noregret.learner.factory import card_of, make
+from noregret.learner.header_fields import corrupt, read_param
+from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
+from noregret.learner.rule_learner import RuleLearner
+from noregret.learner.variants import Variant, as_variant
+from noregret.learner.whole_change import run_whole
+from noregret.loglinear.language_model import LanguageModel
+from noregret.loglinear.lexicon import TranslationLexicon
+from noregret.loglinear.list_learner import ListLearner, read_start
+from noregret.loglinear.list_player import ListPlayer, ListRounds, Tell
+from noregret.loglinear.quality import QUALITY
+from noregret.loglinear.recent_cache import RecentCache
+from noregret.loglinear.rule_updates import COMPETITOR, by_loss, choose_competitor, learn_by_rule, rule_scores
+from noregret.loglinear.text_features import Models, Words, generative_features, sparse_features, words_of
+from noregret.loglinear.text_learner import FEW, TextLearner
+from noregret.loglinear.undo_log import UndoLog
+from noregret.rules.card import Card
+from noregret.rules.merge_law import Merge
+from noregret.rules.method_card import method_card
+from noregret.rules.parameters import Choice, Component, Param
+from noregret.rules.rule_card import RuleCard
+
+Floats = NDArray[np.float64]
+Rows = list[dict[str, float]]
+MODE = Choice("combined", {"generative": None, "discriminative": None, "combined": None}, "generative: fixed weights "
+              "of models that follow validated outputs; discriminative: learned weights; combined: both")  # fmt: skip
+SPARSE = Choice("yes", {"yes": None, "no": None}, "whether n-grams and pairs of words are features of learned weights")
+K = Param(5, at_least=1.0, about='how many candidates competitor="k_best" compares', grid=(1, 2, 5, 10))
+START: Mapping[str, float] = {"score": 1.0}
+GENERATIVE_START: Mapping[str, float] = {
+    **START, "lexicon": 1.0, "language": 1.0, "cache1": 1.0, "cache2": 1.0, "cache3": 1.0,
+}  # fmt: skip
+MIRA = "mira"  # the name under which k-best MIRA is known: pa1 with competitor="k_best"
+
+
+@register_kind
+@method_card(
+    paper="Waeschle, Simianer, Bertoldi, Riezler and Federico, Generative and discriminative methods for online "
+    "adaptation in SMT, MT Summit, 2013",
+    kind="adaptive_reranker",
+    tasks=("structured",),
+    params={
+        "mode": MODE,
+        "learner": Component("pa1", "the learner of the weights: a rule, mira, or a reranker such as ridge_reranker"),
+        "competitor": COMPETITOR,
+        "k": K,
+        "sparse": SPARSE,
+        "quality": QUALITY,
+    },
+    options=("start", "average", "native", "lexicon", "language", "cache"),
+    merge=Merge("heuristic", "the counts of the models add exactly; weights merge by the law of their learner"),
+)
+class AdaptiveReranker(ListPlayer):
+    """Rerank translations by models that follow every validated output, and by weights learned from rankings.
+
+    A translation lexicon, a language model and a cache of recent outputs learn each reference after its list was
+    ranked, and score the candidates of the lists to come. Weights are learned over the score of the system, these
+    models, and n-grams and pairs of words. Trained models can be given: lexicon=, language=, cache=.
+    """
+
+    kind: ClassVar[str] = "adaptive_reranker"
+    shared: ClassVar[tuple[str, ...]] = ("start",)
+
+    def __init__(
+        self,
+        mode: str = "combined",
+        learner: Any = "pa1",
+        competitor: str = "auto",
+        k: float = 5,
+        sparse: str = "yes",
+        quality: str = "bleu",
+        start: Any = None,
+        average: bool | None = None,
+        native: bool = True,
+        lexicon: Any = None,
+        language: Any = None,
+        cache: Any = None,
+    ) -> None:
+        self.mode = MODE.check(self.kind, "mode", mode)
+        self.sparse = SPARSE.check(self.kind, "sparse", sparse)
+        k = K.check(self.kind, "k", k)
+        if k != int(k):
+            raise BadValue(f"{self.kind}: k must be a whole number, not {k!r}")
+        super().__init__(quality)
+        usual = START if self.mode == "discriminative" else GENERATIVE_START
+        self.start = read_start(self.kind, usual if start is None else start)
+        self.lexicon = take_model(lexicon, TranslationLexicon, "lexicon")
+        self.language = take_model(language, LanguageModel, "language")
+        self.cache = take_model(cache, RecentCache, "cache")
+        competitor = COMPETITOR.check(self.kind, "competitor", competitor)
+        if learner == MIRA:
+            learner, competitor = "pa1", "k_best"
+        self.learner: RuleLearner | ListLearner[Any] | None = None
+        self.how = (competitor, int(k))
+        if self.mode != "generative":
+            self.learner = take_learner(learner, self.start, average, native)
+            if isinstance(self.learner, RuleLearner):
+                self.how = (choose_competitor(self.learner, competitor), int(k))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        own = {"mode": self.mode, "competitor": self.how[0], "k": self.how[1], "sparse": self.sparse}
+        return {**own, "quality": self.quality, **({} if self.learner is None else {"learner": describe(self.learner)})}
+
+    @property
+    def weights(self) -> dict[Any, float]:
+        """The learned weights that are not zero, by feature, the largest first; those that are fixed are `start`."""
+        return {} if self.learner is None else self.learner.weights
+
+    @property
+    def models(self) -> Models:
+        return Models(self.lexicon, self.language, self.cache)
+
+    # ---- features ----------------------------------------------------------------------------------------------------
+
+    def describe(self, one: CandidateList, number: int) -> Rows:
+        """The features of every candidate: those given, and those of its words."""
+        rows = [dict(row) for row in one.rows]
+        if one.texts is None:
+            if self.mode == "discriminative":
+                return rows
+            raise BadValue(f'row {number}: mode="{self.mode}" needs candidates with texts: give a dict with source and '
+                           "candidates", number)  # fmt: skip
+        source, candidates = words_of(one)
+        if self.mode != "discriminative":
+            for row, found in zip(rows, generative_features(self.models, source, candidates), strict=True):
+                row.update(found)
+        if self.learner is not None and self.sparse == "yes":
+            for row, found in zip(rows, sparse_features(self.models, source, candidates), strict=True):
+                row.update(found)
+        return rows
+
+    def offsets(self, rows: Rows) -> Floats:
+        """The scores by the first weights; 0 where a reranker has them itself."""
+        if isinstance(self.learner, ListLearner):
+            return np.zeros(len(rows))
+        with np.errstate(all="ignore"):
+            return np.array([sum(w * row[name] for name, w in self.start.items() if name in row) for row in rows])
+
+    def choose(self, rows: Rows, offsets: Floats, number: int) -> int:
+        """The place of the best candidate."""
+        if isinstance(self.learner, ListLearner):
+            return self.learner.predict_list(CandidateList(tuple(rows)), number)
+        scores = offsets if self.learner is None else offsets + rule_scores(self.learner, rows)
+        if not np.isfinite(scores).all():
+            raise self.too_large(number)
+        return int(np.argmax(scores))
+
+    # ---- rounds ------------------------------------------------------------------------------------------------------
+
+    def predict_list(self, one: CandidateList, number: int) -> int:
+        rows = self.describe(one, number)
+        return self.choose(rows, self.offsets(rows), number)
+
+    def play_whole(self, rounds: ListRounds, tell: Tell) -> Transcript:
+        """Models are undone by logs or copies of their counts, the learner of the weights by its own means."""
+        size = len(rounds.lists)
+        logs = [UndoLog(keep=size <= FEW) for _ in self.models]
+        models: tuple[TextLearner[Any], ...] = self.models
+        undos = [model.savepoint(log) for model, log in zip(models, logs, strict=True)]
+        if isinstance(self.learner, ListLearner):
+            undos.append(self.learner.savepoint())
+        undos.append(self._own_state())
+
+        def undo() -> None:
+            for one in undos:
+                one()
+
+        def act() -> Transcript:
+            for model, log in zip(models, logs, strict=True):
+                model.begin(log)
+            if isinstance(self.learner, ListLearner):
+                self.learner.begin()
+            found = [self.play_list(rounds, t, logs) for t in range(size)]
+            return tell(np.array([one[0] for one in found], np.int64), np.array([one[1] for one in found], bool))
+
+        inside = [self.learner] if isinstance(self.learner, RuleLearner) else []
+        return run_whole(inside, self._change, act, undo, size > 1)
+
+    def play_list(self, rounds: ListRounds, t: int, logs: list[UndoLog]) -> tuple[int, bool]:
+        """Predict and learn one list; the place predicted, and whether anything changed."""
+        one, losses = rounds.lists[t], rounds.losses[t]
+        rows = self.describe(one, t)
+        if isinstance(self.learner, ListLearner):
+            place, stepped = self.learner.absorb(rows, losses, t)
+        else:
+            offsets = self.offsets(rows)
+            place, stepped = self.choose(rows, offsets, t), False
+            if self.learner is not None and losses.any():
+                try:
+                    stepped = learn_by_rule(self.learner, rows, offsets, losses, self.how)
+                except BadValue as error:
+                    text = str(error).removeprefix(f"row {error.row}, ").removeprefix(f"row {error.row}: ")
+                    raise BadValue(f"row {t}: {text}", t) from None
+        reference = find_reference(one, rounds.truths[t], losses)
+        if reference:
+            source = split_words(one.source)
+            if source:
+                self.lexicon.absorb((source, reference), logs[0])
+            self.language.absorb(reference, logs[1])
+            self.cache.absorb(reference, logs[2])
+        return place, stepped or bool(reference)
+
+    # ---- merging and model files -------------------------------------------------------------------------------------
+
+    def merge(self, other: Any) -> Self:
+        """A new learner of both: the counts of the models add, and the weights merge by the law of their learner."""
+        if not isinstance(other, AdaptiveReranker) or (other.mode, other.start) != (self.mode, self.start):
+            raise BadValue(f"only rerankers of one mode with the same first weights can be merged, not {self!r} and "
+                           f"{other!r}")  # fmt: skip
+        new = self.copy()
+        for name in MODELS:
+            setattr(new, name, getattr(self, name).merge(getattr(other, name)))
+        learner: Any = self.learner
+        if learner is not None:
+            new.learner = learner.merge(other.learner)
+        new.rounds, new.mistakes = self.rounds + other.rounds, self.mistakes + other.mistakes
+        new.updates = self.updates + other.updates
+        return new
+
+    def dump(self) -> tuple[Header, Arrays]:
+        """The options, the models and the learner of the weights."""
+        with self._lock:
+            self._change.settle()
+            header: Header = {"mode": self.mode, "sparse": self.sparse, "quality": self.quality}
+            header |= {"competitor": self.how[0], "k": self.how[1], "start": dict(self.start), **self.dump_counts()}
+            arrays: Arrays = {}
+            for name in (*MODELS, "learner"):
+                if (part := getattr(self, name)) is not None:
+                    header[name], parts = dump_part(name, part)
+                    arrays |= parts
+            return header, arrays
+
+    @classmethod
+    def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
+        """All parts, checked."""
+        parts = {name: restore_part(name, header.get(name), arrays, find_card) for name in MODELS}
+        if not isinstance(header.get("start"), dict):
+            raise corrupt("start must be weights by name")
+        mode = header.get("mode")
+        learner = None if mode == "generative" else restore_part("learner", header.get("learner"), arrays, find_card)
+        given = {name: header[name] for name in ("mode", "sparse", "quality", "competitor", "start")}
+        try:
+            new = cls(**given, k=read_param(header, "k", K), learner=learner, **parts)
+        except BadValue as error:
+            raise corrupt(str(error).removeprefix("corrupt model file: ")) from None
+        if new.learner is not learner:
+            raise corrupt("the learner inside does not fit reranking")
+        new.restore_counts(header)
+        return new
+
+
+MODELS = ("lexicon", "language", "cache")
+AnyModel = TypeVar("AnyModel", bound=BaseLearner)
+
+
+def take_model(given: Any, kind: type[AnyModel], name: str) -> AnyModel:
+    """A copy of the model given, or a fresh one."""
+    if given is None:
+        return kind()
+    if not isinstance(given, kind):
+        raise BadValue(f"{name} must be a model made by {kind.card.name}, not {shown(given)}")
+    return given.copy()
+
+
+def take_learner(
+    given: Any, start: Mapping[str, float], average: bool | None, native: bool
+) -> RuleLearner | ListLearner[Any]:
+    """The learner of the weights: a reranker, or a rule learner that plays differences of features."""
+    if isinstance(given, (str, Card)):
+        given = make_learner(as_variant(given, card_of), start, average, native)
+    elif average is not None:
+        raise BadValue("average is for a learner given by name; make yours with average=True")
+    if isinstance(given, ListLearner):
+        return given
+    rule = check_rule_learner(given, "adaptive_reranker", "its rule steps along differences of features")
+    if rule.task != "structured":
+        raise BadValue(f'the learner inside must be made with task="structured", not {shown(rule)}')
+    config = rule.config
+    if config.bias or config.scale or config.transforms or config.algebra == "kernel":
+        raise BadValue("adaptive_reranker scores features as they are; leave bias, scale, transforms and kernels out")
+    return rule
+
+
+def make_learner(variant: Variant, start: Mapping[str, float], average: bool | None, native: bool) -> Any:
+    """A fresh learner; a rule that updates only on mistakes predicts with the average of its weights."""
+    if not isinstance(variant.card, RuleCard):
+        return make(variant.card, **{"start": start, **variant.options})
+    options = {"task": "structured", "native": native, **variant.options}
+    if average is None and "average" not in options:
+        plain = make(variant.card, **options)
+        average = not by_loss(plain) and variant.card.final is None
+    return make(variant.card, **{"average": average or None, **options})
+
+
+def find_reference(one: CandidateList, truth: Any, losses: Floats) -> Words:
+    """The words of the validated output: the reference or, where there is none, the best candidate."""
+    if isinstance(truth, str):
+        return split_words(truth)
+    return split_words(one.texts[int(np.argmin(losses))]) if one.texts is not None else ()
