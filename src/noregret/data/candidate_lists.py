@@ -8,7 +8,6 @@ from typing import Any
 from noregret.data.words import split_words
 from noregret.errors import BadValue, shown
 
-KEYS = ("source", "reference", "candidates")
 CANDIDATE_KEYS = ("text", "score", "features")
 MOST = 1 << 16  # candidates of a list
 
@@ -51,13 +50,11 @@ def read_candidates(given: Any, number: int) -> CandidateList:
 
 
 def read_record(record: Mapping[Any, Any], place: str = "") -> CandidateList:
-    """The list of a record {source, reference, candidates: [{text, score, features}]}."""
-    unknown = [name for name in record if name not in KEYS]
-    if unknown:
-        raise BadValue(f"a list has {', '.join(KEYS)}, not {shown(unknown[0])}")
+    """The list of a record {source, reference, candidates: [{text, score, features}]}; what else it has is not read."""
     given = record.get("candidates")
     if not isinstance(given, (list, tuple)) or not given:
-        raise BadValue(f"candidates must be a list of at least one candidate, not {shown(given)}")
+        found = shown(given) if "candidates" in record else f"a record with {shown(list(record))}"
+        raise BadValue(f"candidates must be a list of at least one candidate, not {found}")
     check_size(given)
     texts = []
     rows = []
