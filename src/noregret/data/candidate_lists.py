@@ -78,17 +78,15 @@ def check_size(candidates: Sequence[Any]) -> None:
 
 
 def read_candidate(one: Any, number: int) -> tuple[str, dict[str, float]]:
-    """The text of a candidate and its features: the score, the length and those it was given."""
+    """The text of a candidate and its features: the score, the length, and the numbers that it has beside them."""
     if not isinstance(one, Mapping):
         raise BadValue(f"candidate {number} must have {', '.join(CANDIDATE_KEYS)}, not {shown(one)}")
-    unknown = [name for name in one if name not in CANDIDATE_KEYS]
-    if unknown:
-        raise BadValue(f"candidate {number} has {shown(unknown[0])}; put numbers of your own into its features")
     for needed in ("text", "score"):
         if needed not in one:
             raise BadValue(f"candidate {number} has no {needed}")
     text = read_text(one["text"], f"the text of candidate {number}")
-    given = read_features(one.get("features") or {}, number)
+    others = {name: value for name, value in one.items() if name not in CANDIDATE_KEYS}
+    given = {**read_features(others, number), **read_features(one.get("features") or {}, number)}
     score = read_value(one["score"], f"the score of candidate {number}")
     return text, {"score": score, "length": float(len(split_words(text))), **given}
 

@@ -1,7 +1,8 @@
 """Adaptive reranking of translations: generative models of what was validated, and rules that learn from rankings."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self, TypeVar
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from noregret.errors import BadValue, shown
 from noregret.learner.arguments import check_rule_learner, describe
 from noregret.learner.base_learner import BaseLearner
 from noregret.learner.factory import card_of, make
-from noregret.learner.header_fields import corrupt, read_param
+from noregret.learner.header_fields import corrupt, read_count, read_list, read_number, read_param
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.variants import Variant, as_variant
@@ -42,8 +43,28 @@ SPARSE = Choice("yes", {"yes": None, "no": None}, "whether n-grams and pairs of 
 K = Param(5, at_least=1.0, about='how many candidates competitor="k_best" compares', grid=(1, 2, 5, 10))
 START: Mapping[str, float] = {"score": 1.0}
 GENERATIVE_START: Mapping[str, float] = {
-    **START, "lexicon": 1.0, "language": 1.0, "cache1": 1.0, "cache2": 1.0, "cache3": 1.0,
+    **START, "lexicon": 0.5, "inverse": 1.0, "language": 0.5, "cache1": 0.3, "cache2": 0.3, "cache3": 0.3,
 }  # fmt: skip
+
+
+class Spread(NamedTuple):
+    """How far scores of the system lie apart: the sum of their standard deviations within lists, and how many lists."""
+
+    total: float = 0.0
+    lists: int = 0
+
+    @property
+    def mean(self) -> float:
+        """The mean deviation, by which scores are divided; 1 where all are equal."""
+        return self.total / self.lists if self.total else 1.0
+
+    def with_list(self, rows: Sequence[Mapping[str, float]]) -> "Spread":
+        """The same after one more list."""
+        with np.errstate(all="ignore"):
+            found = float(np.std([row.get("score", 0.0) for row in rows]))
+        return Spread(self.total + found, self.lists + 1) if math.isfinite(self.total + found) else self
+
+
 MIRA = "mira"  # the name under which k-best MIRA is known: pa1 with competitor="k_best"
 
 
@@ -61,15 +82,16 @@ MIRA = "mira"  # the name under which k-best MIRA is known: pa1 with competitor=
         "sparse": SPARSE,
         "quality": QUALITY,
     },
-    options=("start", "average", "native", "lexicon", "language", "cache"),
+    options=("start", "average", "native", "lexicon", "inverse", "language", "cache"),
     merge=Merge("heuristic", "the counts of the models add exactly; weights merge by the law of their learner"),
 )
 class AdaptiveReranker(ListPlayer):
     """Rerank translations by models that follow every validated output, and by weights learned from rankings.
 
-    A translation lexicon, a language model and a cache of recent outputs learn each reference after its list was
-    ranked, and score the candidates of the lists to come. Weights are learned over the score of the system, these
-    models, and n-grams and pairs of words. Trained models can be given: lexicon=, language=, cache=.
+    Translation lexicons of both directions, a language model and a cache of recent outputs learn each reference after
+    its list was ranked, and score the candidates of the lists to come. Weights are learned over the score of the
+    system, these models, and n-grams and pairs of words. The score is divided by its mean spread within lists. Trained
+    models can be given: lexicon=, inverse= (target to source), language=, cache=.
     """
 
     kind: ClassVar[str] = "adaptive_reranker"
@@ -87,6 +109,7 @@ class AdaptiveReranker(ListPlayer):
         average: bool | None = None,
         native: bool = True,
         lexicon: Any = None,
+        inverse: Any = None,
         language: Any = None,
         cache: Any = None,
     ) -> None:
@@ -99,11 +122,13 @@ class AdaptiveReranker(ListPlayer):
         usual = START if self.mode == "discriminative" else GENERATIVE_START
         self.start = read_start(self.kind, usual if start is None else start)
         self.lexicon = take_model(lexicon, TranslationLexicon, "lexicon")
+        self.inverse = take_model(inverse, TranslationLexicon, "inverse")
         self.language = take_model(language, LanguageModel, "language")
         self.cache = take_model(cache, RecentCache, "cache")
         competitor = COMPETITOR.check(self.kind, "competitor", competitor)
         if learner == MIRA:
             learner, competitor = "pa1", "k_best"
+        self.spread = Spread()
         self.learner: RuleLearner | ListLearner[Any] | None = None
         self.how = (competitor, int(k))
         if self.mode != "generative":
@@ -119,17 +144,23 @@ class AdaptiveReranker(ListPlayer):
     @property
     def weights(self) -> dict[Any, float]:
         """The learned weights that are not zero, by feature, the largest first; those that are fixed are `start`."""
-        return {} if self.learner is None else self.learner.weights
+        rule = self.learner
+        nothing = rule is None or (isinstance(rule, RuleLearner) and rule.model.arrays is None)
+        return {} if rule is None or nothing else rule.weights
 
     @property
     def models(self) -> Models:
-        return Models(self.lexicon, self.language, self.cache)
+        return Models(self.lexicon, self.inverse, self.language, self.cache)
 
     # ---- features ----------------------------------------------------------------------------------------------------
 
     def describe(self, one: CandidateList, number: int) -> Rows:
         """The features of every candidate: those given, and those of its words."""
         rows = [dict(row) for row in one.rows]
+        size = self.spread.with_list(rows).mean
+        for row in rows:
+            if "score" in row:
+                row["score"] /= size
         if one.texts is None:
             if self.mode == "discriminative":
                 return rows
@@ -195,6 +226,7 @@ class AdaptiveReranker(ListPlayer):
         """Predict and learn one list; the place predicted, and whether anything changed."""
         one, losses = rounds.lists[t], rounds.losses[t]
         rows = self.describe(one, t)
+        self.spread = self.spread.with_list(one.rows)
         if isinstance(self.learner, ListLearner):
             place, stepped = self.learner.absorb(rows, losses, t)
         else:
@@ -211,8 +243,9 @@ class AdaptiveReranker(ListPlayer):
             source = split_words(one.source)
             if source:
                 self.lexicon.absorb((source, reference), logs[0])
-            self.language.absorb(reference, logs[1])
-            self.cache.absorb(reference, logs[2])
+                self.inverse.absorb((reference, source), logs[1])
+            self.language.absorb(reference, logs[2])
+            self.cache.absorb(reference, logs[3])
         return place, stepped or bool(reference)
 
     # ---- merging and model files -------------------------------------------------------------------------------------
@@ -237,6 +270,7 @@ class AdaptiveReranker(ListPlayer):
         with self._lock:
             self._change.settle()
             header: Header = {"mode": self.mode, "sparse": self.sparse, "quality": self.quality}
+            header["spread"] = list(self.spread)
             header |= {"competitor": self.how[0], "k": self.how[1], "start": dict(self.start), **self.dump_counts()}
             arrays: Arrays = {}
             for name in (*MODELS, "learner"):
@@ -261,10 +295,11 @@ class AdaptiveReranker(ListPlayer):
         if new.learner is not learner:
             raise corrupt("the learner inside does not fit reranking")
         new.restore_counts(header)
+        new.spread = read_spread(header)
         return new
 
 
-MODELS = ("lexicon", "language", "cache")
+MODELS = Models._fields
 AnyModel = TypeVar("AnyModel", bound=BaseLearner)
 
 
@@ -307,8 +342,20 @@ def make_learner(variant: Variant, start: Mapping[str, float], average: bool | N
     return make(variant.card, **{"average": average or None, **options})
 
 
+def read_spread(header: Header) -> Spread:
+    """The spread of the scores, checked."""
+    given = read_list(header, "spread")
+    if len(given) != 2:
+        raise corrupt("spread must be two numbers")
+    total = read_number(given[0], "spread")
+    if total < 0.0:
+        raise corrupt("spread must not be negative")
+    return Spread(total, read_count({"lists": given[1]}, "lists", least=1 if total else 0))
+
+
 def find_reference(one: CandidateList, truth: Any, losses: Floats) -> Words:
     """The words of the validated output: the reference or, where there is none, the best candidate."""
-    if isinstance(truth, str):
-        return split_words(truth)
+    reference = truth if isinstance(truth, str) else one.reference
+    if reference is not None:
+        return split_words(reference)
     return split_words(one.texts[int(np.argmin(losses))]) if one.texts is not None else ()

@@ -48,9 +48,9 @@ class LanguageModel(TextLearner[NGramCounts]):
         return NGramCounts(self.order)
 
     def learn_round(self, state: NGramCounts, one: Words, log: UndoLog) -> float:
-        loss = -state.log_probability(one)
+        loss = max(0.0 - state.log_probability(one), 0.0)
         state.learn(one, log)
-        return max(loss, 0.0)  # of a certain word it is -0
+        return loss
 
     def predict_round(self, state: NGramCounts, x: Words) -> float:
         return state.log_probability(x)

@@ -95,9 +95,9 @@ class RecentCache(TextLearner[CachedGrams]):
         return CachedGrams()
 
     def learn_round(self, state: CachedGrams, one: Words, log: UndoLog) -> float:
-        loss = -state.log_probability(one, self.tau)
+        loss = max(0.0 - state.log_probability(one, self.tau), 0.0)
         state.learn(one, self.order, self.tau, log)
-        return max(loss, 0.0)
+        return loss
 
     def predict_round(self, state: CachedGrams, x: Words) -> float:
         return state.log_probability(x, self.tau)
