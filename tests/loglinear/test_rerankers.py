@@ -82,7 +82,7 @@ def test_the_bayesian_grid_equals_its_twin_also_as_features_appear() -> None:
 @pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
 def test_rules_equal_their_twins(stream: Lists) -> None:
     X, Y = stream
-    options: dict[str, Any] = {"mode": "discriminative", "native": False}
+    options: dict[str, Any] = {"mode": "discriminative", "native": False, "target": "best"}
     averaged: Any = nr.make("adaptive_reranker", learner="perceptron", start={}, **options)
     passive: Any = nr.make("adaptive_reranker", learner="pa1(C=0.2)", start={"score": 0.7}, **options)
     found = averaged.play(X, Y).predictions.tolist(), passive.play(X, Y).predictions.tolist()
@@ -101,7 +101,12 @@ def test_without_texts_and_first_weights_it_is_structured_output_with_the_decode
     X, Y = varied_lists(60, seed=5)
     inside = nr.make(rule, task="structured", native=False)
     own: Any = nr.make(
-        "adaptive_reranker", mode="discriminative", learner=inside.copy(), competitor=competitor, start={}
+        "adaptive_reranker",
+        mode="discriminative",
+        learner=inside.copy(),
+        competitor=competitor,
+        start={},
+        target="best",
     )
     other: Any = nr.make("structured", decoder=nr.Reranking(), learner=inside.copy(), competitor=competitor)
     a, b = own.play(X, Y), other.play(X, Y)
@@ -112,8 +117,10 @@ def test_without_texts_and_first_weights_it_is_structured_output_with_the_decode
 
 def test_mira_is_the_step_for_all_constraints() -> None:
     X, Y = hidden_lists(40, seed=6)
-    own: Any = nr.make("adaptive_reranker", mode="discriminative", learner="mira", k=50, start={}, native=False)
-    rule = nr.make("pa1", native=False)
+    own: Any = nr.make(
+        "adaptive_reranker", mode="discriminative", learner="mira", k=50, start={}, native=False, target="best"
+    )
+    rule = nr.make("pa1", C=0.01, native=False)
     other: Any = nr.make("structured", decoder=nr.Reranking(), learner=rule, competitor="all")
     assert own.play(X, Y).predictions.tolist() == other.play(X, Y).predictions.tolist()
     assert own.weights == pytest.approx(other.weights, abs=1e-9)
@@ -211,7 +218,7 @@ def test_bounds_hold_on_separable_lists(seed: int) -> None:
     X, Y, _, gamma = separable_lists(300, seed)
     tables = [naive.as_matrix(rows, ["f0", "f1", "f2", "f3"]) for rows in X]
     R2 = max(float(np.square(H[y] - H).sum(axis=1).max()) for H, y in zip(tables, Y, strict=True))
-    options: dict[str, Any] = {"mode": "discriminative", "native": False, "start": {}}
+    options: dict[str, Any] = {"mode": "discriminative", "native": False, "start": {}, "target": "best"}
     plain: Any = nr.make("adaptive_reranker", learner="perceptron", average=False, **options).learn(X, Y)
     assert 0 < plain.mistakes <= R2 / gamma**2
     passive: Any = nr.make("adaptive_reranker", learner="pa", **options)

@@ -25,7 +25,15 @@ from noregret.loglinear.list_learner import ListLearner, read_start
 from noregret.loglinear.list_player import ListPlayer, ListRounds, Tell
 from noregret.loglinear.quality import QUALITY
 from noregret.loglinear.recent_cache import RecentCache
-from noregret.loglinear.rule_updates import COMPETITOR, by_loss, choose_competitor, learn_by_rule, rule_scores
+from noregret.loglinear.rule_updates import (
+    COMPETITOR,
+    TARGET,
+    How,
+    by_loss,
+    choose_competitor,
+    learn_by_rule,
+    rule_scores,
+)
 from noregret.loglinear.text_features import Models, Words, generative_features, sparse_features, words_of
 from noregret.loglinear.text_learner import FEW, TextLearner
 from noregret.loglinear.undo_log import UndoLog
@@ -39,12 +47,23 @@ Floats = NDArray[np.float64]
 Rows = list[dict[str, float]]
 MODE = Choice("combined", {"generative": None, "discriminative": None, "combined": None}, "generative: fixed weights "
               "of models that follow validated outputs; discriminative: learned weights; combined: both")  # fmt: skip
-SPARSE = Choice("yes", {"yes": None, "no": None}, "whether n-grams and pairs of words are features of learned weights")
+SPARSE = Choice("yes", {"yes": None, "no": None}, "whether weights are learned for n-grams and pairs of words")
 K = Param(5, at_least=1.0, about='how many candidates competitor="k_best" compares', grid=(1, 2, 5, 10))
 START: Mapping[str, float] = {"score": 1.0}
 GENERATIVE_START: Mapping[str, float] = {
     **START, "lexicon": 0.5, "inverse": 1.0, "language": 0.5, "cache1": 0.3, "cache2": 0.3, "cache3": 0.3,
 }  # fmt: skip
+
+
+USUAL_RULE = "pa1(C=0.01)"
+RULE_SCALE = 0.1  # to a rule, one spread of the score is worth a loss of so much
+
+
+class Described(NamedTuple):
+    """The features of the candidates of a list."""
+
+    rows: Rows  # the score, the numbers given and, unless discriminative, those of the models
+    learned: Rows  # what weights are learned for: sparse features, or the same rows
 
 
 class Spread(NamedTuple):
@@ -61,7 +80,7 @@ class Spread(NamedTuple):
     def with_list(self, rows: Sequence[Mapping[str, float]]) -> "Spread":
         """The same after one more list."""
         with np.errstate(all="ignore"):
-            found = float(np.std([row.get("score", 0.0) for row in rows]))
+            found = float(np.std([row["score"] for row in rows]))
         return Spread(self.total + found, self.lists + 1) if math.isfinite(self.total + found) else self
 
 
@@ -76,7 +95,10 @@ MIRA = "mira"  # the name under which k-best MIRA is known: pa1 with competitor=
     tasks=("structured",),
     params={
         "mode": MODE,
-        "learner": Component("pa1", "the learner of the weights: a rule, mira, or a reranker such as ridge_reranker"),
+        "learner": Component(
+            USUAL_RULE, "the learner of the weights: a rule, mira, or a reranker such as ridge_reranker"
+        ),
+        "target": TARGET,
         "competitor": COMPETITOR,
         "k": K,
         "sparse": SPARSE,
@@ -89,9 +111,10 @@ class AdaptiveReranker(ListPlayer):
     """Rerank translations by models that follow every validated output, and by weights learned from rankings.
 
     Translation lexicons of both directions, a language model and a cache of recent outputs learn each reference after
-    its list was ranked, and score the candidates of the lists to come. Weights are learned over the score of the
-    system, these models, and n-grams and pairs of words. The score is divided by its mean spread within lists. Trained
-    models can be given: lexicon=, inverse= (target to source), language=, cache=.
+    its list was ranked, and score the candidates of the lists to come. A rule learns weights of n-grams and pairs of
+    words, or with sparse="no" of the scores themselves, on top of the first weights. The score of the system is divided
+    by its mean spread within lists. Trained models can be given: lexicon=, inverse= (target to source), language=,
+    cache=.
     """
 
     kind: ClassVar[str] = "adaptive_reranker"
@@ -100,7 +123,8 @@ class AdaptiveReranker(ListPlayer):
     def __init__(
         self,
         mode: str = "combined",
-        learner: Any = "pa1",
+        learner: Any = USUAL_RULE,
+        target: str = "hope",
         competitor: str = "auto",
         k: float = 5,
         sparse: str = "yes",
@@ -119,26 +143,25 @@ class AdaptiveReranker(ListPlayer):
         if k != int(k):
             raise BadValue(f"{self.kind}: k must be a whole number, not {k!r}")
         super().__init__(quality)
-        usual = START if self.mode == "discriminative" else GENERATIVE_START
-        self.start = read_start(self.kind, usual if start is None else start)
+        if learner == MIRA:
+            learner, competitor = USUAL_RULE, "k_best"
+        self.start = read_start(self.kind, usual_start(self.mode, learner) if start is None else start)
         self.lexicon = take_model(lexicon, TranslationLexicon, "lexicon")
         self.inverse = take_model(inverse, TranslationLexicon, "inverse")
         self.language = take_model(language, LanguageModel, "language")
         self.cache = take_model(cache, RecentCache, "cache")
         competitor = COMPETITOR.check(self.kind, "competitor", competitor)
-        if learner == MIRA:
-            learner, competitor = "pa1", "k_best"
         self.spread = Spread()
         self.learner: RuleLearner | ListLearner[Any] | None = None
-        self.how = (competitor, int(k))
+        self.how = How(TARGET.check(self.kind, "target", target), competitor, int(k))
         if self.mode != "generative":
             self.learner = take_learner(learner, self.start, average, native)
             if isinstance(self.learner, RuleLearner):
-                self.how = (choose_competitor(self.learner, competitor), int(k))
+                self.how = self.how._replace(competitor=choose_competitor(self.learner, competitor))
 
     @property
     def params(self) -> dict[str, Any]:
-        own = {"mode": self.mode, "competitor": self.how[0], "k": self.how[1], "sparse": self.sparse}
+        own = {"mode": self.mode, **self.how._asdict(), "sparse": self.sparse}
         return {**own, "quality": self.quality, **({} if self.learner is None else {"learner": describe(self.learner)})}
 
     @property
@@ -154,39 +177,38 @@ class AdaptiveReranker(ListPlayer):
 
     # ---- features ----------------------------------------------------------------------------------------------------
 
-    def describe(self, one: CandidateList, number: int) -> Rows:
-        """The features of every candidate: those given, and those of its words."""
+    def describe(self, one: CandidateList, number: int) -> Described:
+        """The features of every candidate: those with first weights, and those whose weights are learned."""
         rows = [dict(row) for row in one.rows]
-        size = self.spread.with_list(rows).mean
-        for row in rows:
-            if "score" in row:
-                row["score"] /= size
         if one.texts is None:
             if self.mode == "discriminative":
-                return rows
+                return Described(rows, rows)
             raise BadValue(f'row {number}: mode="{self.mode}" needs candidates with texts: give a dict with source and '
                            "candidates", number)  # fmt: skip
+        size = self.spread.with_list(rows).mean
+        for row in rows:
+            row["score"] /= size
         source, candidates = words_of(one)
         if self.mode != "discriminative":
             for row, found in zip(rows, generative_features(self.models, source, candidates), strict=True):
                 row.update(found)
-        if self.learner is not None and self.sparse == "yes":
-            for row, found in zip(rows, sparse_features(self.models, source, candidates), strict=True):
-                row.update(found)
-        return rows
+        if self.learner is None or self.sparse == "no":
+            return Described(rows, rows)
+        sparse = sparse_features(self.models, source, candidates)
+        if isinstance(self.learner, ListLearner):  # which has the first weights
+            return Described(rows, [{**row, **found} for row, found in zip(rows, sparse, strict=True)])
+        return Described(rows, sparse)
 
     def offsets(self, rows: Rows) -> Floats:
-        """The scores by the first weights; 0 where a reranker has them itself."""
-        if isinstance(self.learner, ListLearner):
-            return np.zeros(len(rows))
+        """The scores by the first weights."""
         with np.errstate(all="ignore"):
             return np.array([sum(w * row[name] for name, w in self.start.items() if name in row) for row in rows])
 
-    def choose(self, rows: Rows, offsets: Floats, number: int) -> int:
-        """The place of the best candidate."""
-        if isinstance(self.learner, ListLearner):
-            return self.learner.predict_list(CandidateList(tuple(rows)), number)
-        scores = offsets if self.learner is None else offsets + rule_scores(self.learner, rows)
+    def choose(self, found: Described, offsets: Floats, number: int) -> int:
+        """The place of the best candidate by the first weights and those of a rule."""
+        scores = offsets
+        if isinstance(self.learner, RuleLearner):
+            scores = offsets + rule_scores(self.learner, found.learned)
         if not np.isfinite(scores).all():
             raise self.too_large(number)
         return int(np.argmax(scores))
@@ -194,8 +216,10 @@ class AdaptiveReranker(ListPlayer):
     # ---- rounds ------------------------------------------------------------------------------------------------------
 
     def predict_list(self, one: CandidateList, number: int) -> int:
-        rows = self.describe(one, number)
-        return self.choose(rows, self.offsets(rows), number)
+        found = self.describe(one, number)
+        if isinstance(self.learner, ListLearner):
+            return self.learner.predict_list(CandidateList(tuple(found.learned)), number)
+        return self.choose(found, self.offsets(found.rows), number)
 
     def play_whole(self, rounds: ListRounds, tell: Tell) -> Transcript:
         """Models are undone by logs or copies of their counts, the learner of the weights by its own means."""
@@ -225,16 +249,17 @@ class AdaptiveReranker(ListPlayer):
     def play_list(self, rounds: ListRounds, t: int, logs: list[UndoLog]) -> tuple[int, bool]:
         """Predict and learn one list; the place predicted, and whether anything changed."""
         one, losses = rounds.lists[t], rounds.losses[t]
-        rows = self.describe(one, t)
-        self.spread = self.spread.with_list(one.rows)
+        found = self.describe(one, t)
+        if one.texts is not None:
+            self.spread = self.spread.with_list(one.rows)
         if isinstance(self.learner, ListLearner):
-            place, stepped = self.learner.absorb(rows, losses, t)
+            place, stepped = self.learner.absorb(found.learned, losses, t)
         else:
-            offsets = self.offsets(rows)
-            place, stepped = self.choose(rows, offsets, t), False
+            offsets = self.offsets(found.rows)
+            place, stepped = self.choose(found, offsets, t), False
             if self.learner is not None and losses.any():
                 try:
-                    stepped = learn_by_rule(self.learner, rows, offsets, losses, self.how)
+                    stepped = learn_by_rule(self.learner, found.learned, offsets, losses, self.how)
                 except BadValue as error:
                     text = str(error).removeprefix(f"row {error.row}, ").removeprefix(f"row {error.row}: ")
                     raise BadValue(f"row {t}: {text}", t) from None
@@ -271,7 +296,7 @@ class AdaptiveReranker(ListPlayer):
             self._change.settle()
             header: Header = {"mode": self.mode, "sparse": self.sparse, "quality": self.quality}
             header["spread"] = list(self.spread)
-            header |= {"competitor": self.how[0], "k": self.how[1], "start": dict(self.start), **self.dump_counts()}
+            header |= {**self.how._asdict(), "start": dict(self.start), **self.dump_counts()}
             arrays: Arrays = {}
             for name in (*MODELS, "learner"):
                 if (part := getattr(self, name)) is not None:
@@ -287,7 +312,7 @@ class AdaptiveReranker(ListPlayer):
             raise corrupt("start must be weights by name")
         mode = header.get("mode")
         learner = None if mode == "generative" else restore_part("learner", header.get("learner"), arrays, find_card)
-        given = {name: header[name] for name in ("mode", "sparse", "quality", "competitor", "start")}
+        given = {name: header[name] for name in ("mode", "sparse", "quality", "target", "competitor", "start")}
         try:
             new = cls(**given, k=read_param(header, "k", K), learner=learner, **parts)
         except BadValue as error:
@@ -301,6 +326,16 @@ class AdaptiveReranker(ListPlayer):
 
 MODELS = Models._fields
 AnyModel = TypeVar("AnyModel", bound=BaseLearner)
+
+
+def usual_start(mode: str, learner: Any) -> dict[str, float]:
+    """The first weights: of the score alone, or also of the models; in units of losses where a rule adds to them."""
+    usual = START if mode == "discriminative" else GENERATIVE_START
+    card = learner if isinstance(learner, Card) else getattr(learner, "card", None)
+    if isinstance(learner, str):
+        card = as_variant(learner, card_of).card
+    scale = RULE_SCALE if isinstance(card, RuleCard) else 1.0
+    return {name: scale * weight for name, weight in usual.items()}
 
 
 def take_model(given: Any, kind: type[AnyModel], name: str) -> AnyModel:

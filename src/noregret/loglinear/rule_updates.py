@@ -1,10 +1,12 @@
 """Rule learners (perceptron, passive-aggressive, AROW ...) as rerankers: which candidates make a step, and how far.
 
-A score is offset + w . h, where the offsets are those of fixed first weights. The rule steps along z = h(best) -
-h(rival) and reaches the required margin minus the difference of the offsets.
+A score is offset + w . h, where the offsets are those of fixed first weights. The rule steps along z = h(target) -
+h(rival) and reaches the required margin minus the difference of the offsets. Targets and rivals are those of Chiang,
+Hope and fear for discriminative training of statistical translation models, JMLR 13, 2012.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,22 @@ COMPETITOR = Choice(
     "or the k best of these in one step (MIRA; pa, pa1, pa2); auto: max_loss, or predicted for rules that update on "
     "mistakes only",
 )
+
+
+TARGET = Choice(
+    "hope",
+    {"best": None, "hope": None},
+    "the candidate that must beat the others: the best one of the list (oracle), or the one whose score minus loss is "
+    "the largest (hope), which is within reach of the weights",
+)
+
+
+class How(NamedTuple):
+    """Which candidates a step compares."""
+
+    target: str
+    competitor: str
+    k: int
 
 
 def choose_competitor(rule: RuleLearner, competitor: str) -> str:
@@ -46,26 +64,26 @@ def rule_scores(rule: RuleLearner, rows: Rows, training: bool = False) -> Floats
     return rule.training_scores(list(rows)) if training else rule.scores(list(rows))
 
 
-def learn_by_rule(rule: RuleLearner, rows: Rows, offsets: Floats, losses: Floats, how: tuple[str, int]) -> bool:
-    """One step of the rule on a list; `how` is the competitor and k. Says whether the rule updated."""
-    best, (competitor, k) = int(np.argmin(losses)), how
+def learn_by_rule(rule: RuleLearner, rows: Rows, offsets: Floats, losses: Floats, how: How) -> bool:
+    """One step of the rule on a list; says whether the rule updated."""
     scores = offsets + rule_scores(rule, rows, training=True)
     driven = by_loss(rule)
-    if competitor == "predicted":
+    target = int(np.argmin(losses) if how.target == "best" else np.argmax(scores - losses))
+    if how.competitor == "predicted":
         rivals = [int(np.argmax(scores))]
     else:
         augmented = scores + (losses if driven else (losses > 0.0))
-        rivals = np.argsort(-augmented, kind="stable")[: k if competitor == "k_best" else 1].tolist()
+        rivals = np.argsort(-augmented, kind="stable")[: how.k if how.competitor == "k_best" else 1].tolist()
     examples, required = [], []
     for rival in rivals:
-        z = subtract(rows[best], rows[rival])
-        if losses[rival] > 0.0 and z:
+        z, worse = subtract(rows[target], rows[rival]), float(losses[rival] - losses[target])
+        if worse > 0.0 and z:
             examples.append(z)
-            required.append((losses[rival] if driven else 1.0) - (offsets[best] - offsets[rival]))
+            required.append((worse if driven else 1.0) - float(offsets[target] - offsets[rival]))
     if not examples:
         return False
-    if competitor != "k_best":
-        return rule.step(examples[0], float(required[0]))
+    if how.competitor != "k_best":
+        return rule.step(examples[0], required[0])
     names, Z = tabulate(examples)
     owed = np.array(required)
     z, margin = combine(rule, names, Z, owed, owed - rule_scores(rule, examples, training=True), 1.0)
