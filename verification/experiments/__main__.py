@@ -26,6 +26,7 @@ NAMES = (
     "decompositions",
     "depths",
     "forgetting",
+    "recommendation",
 )
 
 
