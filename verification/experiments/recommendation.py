@@ -111,8 +111,10 @@ def entrants(scale: dict[str, float]) -> Iterator[tuple[str, Callable[[], OwnLea
         for model in ("pmf", "rmf"):
             for method in ("sgd", "da"):
                 chosen: dict[str, Any] = {"model": model, "method": method, "biases": biases, **scale}
-                plain = "" if biases == "yes" else ", as in the paper"
+                plain = "" if biases == "yes" else ", without biases"
                 yield f"{model} by {method}{plain}", partial(OwnLearner, "factorisation", **chosen)
+    without = {"method": "da", "beta": 1e-12, "lam_users": 0.02, "lam_items": 0.02}
+    yield "pmf by da, beta = 1e-12, lam = 0.02", partial(OwnLearner, "factorisation", **without, **scale)
 
 
 def run(base: Path, streams: list[Stream] | None = None) -> Table:
