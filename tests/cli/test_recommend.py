@@ -104,6 +104,10 @@ def test_a_saved_model_answers_without_learning(table: Path, tmp_path: Path, cap
     assert found["recommendations"][0]["known"] is True
     assert found["recommendations"][0]["items"][0]["rating"] == learner.recommend("7", 1)[0][1]
     assert model.read_bytes() == content
+    assert main(["show", str(model)]) == 0
+    told = capsys.readouterr().out
+    assert f"noregret recommend {model} --user ID" in told
+    assert "9 users, 40 items" in told
     numbers: Any = nr.make("factorisation").learn([(user, item) for user, item, _ in ROWS], [row[2] for row in ROWS])
     numbers.save(model)
     code, out, err = run(capsys, model, "--user", "7", "--quiet")

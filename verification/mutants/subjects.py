@@ -160,9 +160,6 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "topic_words": ("topic_words", "lda"),
             "stick_loops": ("hdp",),
             "word_filter": ("word_filter",),
-            "rating_loops": ("factorisation", "rating_rows"),
-            "rating_table": ("factorisation", "rating_rows"),
-            "rating_state": ("factorisation", "rating_rows"),
         }.items()
     },
     **{
