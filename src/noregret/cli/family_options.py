@@ -12,11 +12,12 @@ def add_compress_options(compress: Parser) -> None:
     compress.add_argument(
         "image", metavar="IMAGE", help="a picture: .pgm, .ppm; with pillow also .png, .jpg and others"
     )
-    compress.add_argument(
-        "--rank", type=int, default=20, metavar="R", help="how many components are kept (default: 20)"
-    )
-    compress.add_argument("--by", choices=("svd",), default="svd", help="the decomposition (default: svd)")
-    compress.add_argument("--out", metavar="PATH", help="the picture to write (default: IMAGE.svdR in the same format)")
+    compress.add_argument("--rank", type=int, metavar="R", help="how many components are kept (default: 20); for a "
+                          "dictionary, how many atoms a patch has on average (default: 4)")  # fmt: skip
+    compress.add_argument("--method", "--by", dest="by", choices=("svd", "dictionary"), default="svd", help="svd: "
+                          "components of the lines; dictionary: learned patches (default: svd)")  # fmt: skip
+    compress.add_argument("--out", metavar="PATH", help="the picture to write (default: IMAGE.svdR or .dictionaryR in "
+                          "the same format)")  # fmt: skip
     compress.add_argument(
         "--curve", metavar="PATH", help="draw the error by the number of components: .png, .svg, .pdf"
     )
@@ -215,6 +216,30 @@ def add_parse_options(parse: Parser) -> None:
                        "(default: 22)")  # fmt: skip
     add_pass_options(parse)
     parse.set_defaults(module="parse_trees")
+
+
+def add_rerank_options(rerank: Parser) -> None:
+    rerank.add_argument("file", metavar="LISTS.jsonl", help='a file with a list in every line: {"source": text, '
+                        '"reference": text, "candidates": [{"text": text, "score": number, "features": {name: number}}'
+                        "]}, the candidates in the order of the system; - is standard input")  # fmt: skip
+    rerank.add_argument("--learner", metavar="NAME", help="adaptive_reranker, ridge_reranker, bayesian_reranker, "
+                        "loglinear_reranker, mira, or a rule such as pa1, which learns the weights of "
+                        "adaptive_reranker (default: adaptive_reranker)")  # fmt: skip
+    rerank.add_argument("--mode", choices=("generative", "discriminative", "combined"), help="what is learned: "
+                        "models of the references, weights of features, or both (default: combined)")  # fmt: skip
+    rerank.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the "
+                        "learner; may be repeated")  # fmt: skip
+    rerank.add_argument("--quality", choices=("bleu", "ter"), help="how candidates are compared with the reference: "
+                        "sentence BLEU, or the translation edit rate (default: bleu)")  # fmt: skip
+    rerank.add_argument("--limit", type=positive, metavar="N", help="stop after N lists")
+    rerank.add_argument("--save", metavar="PATH", help="write the model to a file, also every 30 seconds")
+    rerank.add_argument("--resume", metavar="MODEL", help="go on with a saved model: where it was interrupted in the "
+                        "same file, or with another file; saved to the same place unless --save names "
+                        "another")  # fmt: skip
+    rerank.add_argument("--out", metavar="PATH", help="write the chosen texts; - is standard output")
+    rerank.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    rerank.add_argument("--quiet", action="store_true", help="print only the result")
+    rerank.set_defaults(module="rerank")
 
 
 def add_rule_options(parser: Parser, usual: str) -> None:
