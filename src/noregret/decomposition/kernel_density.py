@@ -27,6 +27,7 @@ ZHOU = (
     "bandwidths: Scott, Multivariate density estimation, 1992, Silverman, Density estimation, 1986"
 )
 SHOWN = 20  # features
+EARLY = 16  # rows of the first mini-batches
 MOST_MERGED = 1 << 12  # supports whose distances to each other are in memory together
 
 
@@ -48,7 +49,7 @@ MOST_MERGED = 1 << 12  # supports whose distances to each other are in memory to
                         "whether kernels follow the covariance of the rows, or have a bandwidth for each feature"),
         "width": Param(1.0, above=1e-100, at_most=1e100, search=(0.1, 10.0, "log"),
                            about="times the bandwidths of the rule; the bandwidth itself where it is fixed"),
-        "batch": batch_param(16),
+        "batch": batch_param(256),
         "prior": prior_param(),
         "variance": variance_param(),
     },
@@ -79,6 +80,10 @@ class KernelDensity(DensityLearner[Supports]):
 
     def start_state(self, features: int) -> Supports:
         return Supports.start(features, Limits(self.budget, self.policy == "merge", self.shape == "full"))
+
+    def next_batch(self, state: Supports | None) -> int:
+        """Small mini-batches as long as rows are few: a quarter of those so far, which change the density little."""
+        return min(self.batch, EARLY if state is None else max(EARLY, state.count // 4))
 
     def learn_rows(self, state: Supports, rows: MatrixRows) -> None:
         new = rows.dense
