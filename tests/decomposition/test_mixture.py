@@ -18,6 +18,7 @@ from tests.naive.gaussian import NaiveGaussian
 from tests.naive.kmeans import NaiveKMeans
 from tests.naive.mixture import NaiveMixture
 from tests.support import by_name
+from tests.support.command_line import noregret
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(80, 3)) @ RNG.normal(size=(3, 3)) + 4.0 * RNG.normal(size=(3, 3))[RNG.integers(3, size=80)]
@@ -298,3 +299,19 @@ def test_components_are_described() -> None:
     lines = make().learn(ROWS).describe_results()
     assert len(lines) == 4
     assert "f1" in " ".join(lines)
+
+
+def test_the_command_line_writes_the_shares_of_components(tmp_path: Path) -> None:
+    named = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
+    make().learn(named).save(tmp_path / "model.nr")
+    (tmp_path / "rows.csv").write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in X[:5].tolist()))
+    done = noregret("predict", "model.nr", "rows.csv", "--proba", "--out", "found.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    head, first = (tmp_path / "found.csv").read_text().splitlines()[:2]
+    assert head == "prediction,probability 0,probability 1,probability 2"
+    assert sum(map(float, first.split(",")[1:])) == pytest.approx(1.0, abs=1e-5)
+    learners = "mixture(k=3),kernel_density,gaussian"
+    done = noregret(
+        "race", "rows.csv", "--learners", learners, "--task", "unsupervised", "--report", "race.html", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr

@@ -140,6 +140,11 @@ class Mixture(DensityLearner[Components]):
         """The covariance matrix of each component, or its variances, by which rows are scored."""
         return self.latest.covariances()
 
+    @property
+    def classes(self) -> list[int]:
+        """The numbers of the components, which are the columns of `predict_proba`."""
+        return list(range(self.k))
+
     def predict_proba(self, X: RowsLike) -> Floats:
         """The probability of every component, given the row (its responsibilities)."""
         return np.asarray(self.score(X).components)
