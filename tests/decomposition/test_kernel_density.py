@@ -128,12 +128,13 @@ def test_merged_rows_lose_less_than_those_that_are_dropped() -> None:
     assert exact - random > 0.05
 
 
-def test_a_random_sample_is_uniform() -> None:
-    rows = np.arange(40.0)[:, None]
-    found = np.concatenate([make(budget=10, policy="random", seed=at).learn(rows).points[:, 0] for at in range(200)])
-    counts = np.bincount(found.astype(int), minlength=40)
-    assert counts.sum() == 2000
-    assert ((counts - 50.0) ** 2 / 50.0).sum() < 90.0  # chi-square with about 39 degrees of freedom
+@pytest.mark.parametrize(("budget", "rows", "batch"), [(2, 3, 1), (10, 40, 8)])
+def test_a_random_sample_is_uniform(budget: int, rows: int, batch: int) -> None:
+    learners = [make(budget=budget, policy="random", batch=batch, seed=seed) for seed in range(150)]
+    found = np.concatenate([one.learn(np.arange(float(rows))[:, None]).points[:, 0] for one in learners])
+    counts, expected = np.bincount(found.astype(int), minlength=rows), 150 * budget / rows
+    assert counts.sum() == 150 * budget
+    assert ((counts - expected) ** 2 / expected).sum() < rows + 6.0 * np.sqrt(rows)  # chi-square
 
 
 def test_the_oldest_rows_are_forgotten() -> None:
