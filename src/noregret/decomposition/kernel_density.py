@@ -27,7 +27,6 @@ ZHOU = (
     "bandwidths: Scott, Multivariate density estimation, 1992, Silverman, Density estimation, 1986"
 )
 SHOWN = 20  # features
-EARLY = 16  # rows of the first mini-batches
 MOST_MERGED = 1 << 12  # supports whose distances to each other are in memory together
 
 
@@ -80,10 +79,6 @@ class KernelDensity(DensityLearner[Supports]):
 
     def start_state(self, features: int) -> Supports:
         return Supports.start(features, Limits(self.budget, self.policy == "merge", self.shape == "full"))
-
-    def next_batch(self, state: Supports | None) -> int:
-        """Small mini-batches as long as rows are few: a quarter of those so far, which change the density little."""
-        return min(self.batch, EARLY if state is None else max(EARLY, state.count // 4))
 
     def learn_rows(self, state: Supports, rows: MatrixRows) -> None:
         new = rows.dense
