@@ -105,10 +105,10 @@ def trained() -> Any:
         pytest.param("modules/trained_module.py", marks=only_in_test_all),
         pytest.param("modules/consolidation.py", marks=only_in_test_all),
         pytest.param("modules/savepoint.py", marks=only_in_test_all),
-        pytest.param("modules/remembered_rounds.py", marks=only_in_test_all),
-        pytest.param("modules/learner_savepoint.py", marks=only_in_test_all),
+        pytest.param("modules/module_rounds.py", marks=only_in_test_all),
         pytest.param("torch/optim/adam.py", marks=only_in_test_all),
-        "modules/module_rounds.py",
+        "modules/remembered_rounds.py",
+        "modules/learner_savepoint.py",
     ],
 )
 @pytest.mark.parametrize("error", [KeyboardInterrupt, pytest.param(MemoryError, marks=only_in_test_all)])
