@@ -119,6 +119,8 @@ if TYPE_CHECKING:
     from noregret.training.epochs import epochs as epochs
     from noregret.training.online_to_batch import online_to_batch as online_to_batch
     from noregret.training.stack_tasks import stack_tasks as stack_tasks
+    from noregret.training.task_sequence import AccuracyMatrix as AccuracyMatrix
+    from noregret.training.task_sequence import learn_tasks as learn_tasks
 
 _HOMES = {
     "rules.card": ("Card",),
@@ -161,6 +163,7 @@ _HOMES = {
     "adapters.self_training": ("self_training", "transduce"),
     "adapters.joint": ("Joint",),
     "training.stack_tasks": ("stack_tasks",),
+    "training.task_sequence": ("AccuracyMatrix", "learn_tasks"),
     "adapters.transfer": ("transfer", "warm_start"),
     "structured.decoder": ("Decoder", "EnumeratingDecoder", "best_augmented"),
     "structured.matching": ("Matching",),
