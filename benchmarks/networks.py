@@ -14,8 +14,8 @@ from benchmarks.measure import Act, Prepare, Row, best, in_turn, micros
 TITLE = "Networks: online backpropagation, 64-100-100-10, compared with PyTorch a sample at a time"
 NOTE = (
     "Of every sample: one forward pass, one backward pass and one step of the optimizer, on one core. PyTorch runs "
-    "eagerly in float32, noregret in float64. noregret scales features by their earlier values unless the row says raw. "
-    "A torch module is the same in both: the figure is what is left of its speed when noregret plays it (docs/torch.md)."
+    "eagerly in float32, noregret in float64. noregret scales features by their earlier values unless the row says "
+    "raw. A torch module is the same in both, and the figure is what is left of its speed when noregret plays it."
 )
 Floats = NDArray[np.float64]
 ROUNDS, PEER_ROUNDS = 4000, 300
