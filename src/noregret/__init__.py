@@ -10,6 +10,7 @@ from noregret.version import __version__
 if TYPE_CHECKING:
     from noregret import games as games
     from noregret import plots as plots
+    from noregret import torch as torch
     from noregret.adapters.delayed import delayed as delayed
     from noregret.adapters.detector_loops import detector as detector
     from noregret.adapters.drift_aware import drift_aware as drift_aware
@@ -190,7 +191,7 @@ __all__ = ["__version__", *sorted(_HOME)]
 
 def __getattr__(name: str) -> Any:
     """Everything is loaded when first asked for, so that importing the package costs nothing."""
-    if name in ("games", "plots"):
+    if name in ("games", "plots", "torch"):
         return importlib.import_module(f"noregret.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'noregret' has no attribute {name!r}")
