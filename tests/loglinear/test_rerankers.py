@@ -120,7 +120,7 @@ def test_mira_is_the_step_for_all_constraints() -> None:
     own: Any = nr.make(
         "adaptive_reranker", mode="discriminative", learner="mira", k=50, start={}, native=False, target="best"
     )
-    rule = nr.make("pa1", C=0.01, native=False)
+    rule = nr.make("pa1", C=0.003, native=False)
     other: Any = nr.make("structured", decoder=nr.Reranking(), learner=rule, competitor="all")
     assert own.play(X, Y).predictions.tolist() == other.play(X, Y).predictions.tolist()
     assert own.weights == pytest.approx(other.weights, abs=1e-9)
