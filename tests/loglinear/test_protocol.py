@@ -25,8 +25,10 @@ def adaptive(**options: Any) -> Callable[[], Any]:
 
 
 CASES = {
-    "ridge": Case(make("ridge_reranker"), *HIDDEN, BAD),
-    "ridge of many features": Case(make("ridge_reranker", mix=0.5, start={}), *VARIED, [{}, {"f": 1e999}]),
+    "ridge": Case(make("ridge_reranker", accumulate="no"), *HIDDEN, BAD),
+    "ridge of many features": Case(
+        make("ridge_reranker", accumulate="no", mix=0.5, start={}), *VARIED, [{}, {"f": 1e999}]
+    ),
     "ridge, accumulated": Case(make("ridge_reranker", accumulate="yes"), *VARIED, [{"a": "b"}]),
     "ridge of texts": Case(make("ridge_reranker", accumulate="yes", forget=0.9), *TEXTS, BAD_TEXTS),
     "log-linear": Case(make("loglinear_reranker"), *HIDDEN, BAD),

@@ -186,7 +186,7 @@ class AdaptiveReranker(ListPlayer):
 
     # ---- features ----------------------------------------------------------------------------------------------------
 
-    def describe(self, one: CandidateList, number: int) -> Described:
+    def describe(self, one: CandidateList, number: int = 0) -> Described:
         """The features of every candidate: those with first weights, and those whose weights are learned."""
         rows = [dict(row) for row in one.rows]
         if one.texts is None:
@@ -292,6 +292,7 @@ class AdaptiveReranker(ListPlayer):
         new = self.copy()
         for name in MODELS:
             setattr(new, name, getattr(self, name).merge(getattr(other, name)))
+        new.spread = Spread(self.spread.total + other.spread.total, self.spread.lists + other.spread.lists)
         learner: Any = self.learner
         if learner is not None:
             new.learner = learner.merge(other.learner)
