@@ -34,7 +34,7 @@ def adaptive(**options: Any) -> Callable[[], Any]:
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "ridge_reranker": lambda: nr.make("ridge_reranker"),
-    'ridge_reranker, accumulate="yes"': lambda: nr.make("ridge_reranker", accumulate="yes"),
+    'ridge_reranker, accumulate="no"': lambda: nr.make("ridge_reranker", accumulate="no"),
     "bayesian_reranker": lambda: nr.make("bayesian_reranker"),
     "loglinear_reranker": lambda: nr.make("loglinear_reranker"),
     'loglinear_reranker, objective="expected_loss"': lambda: nr.make("loglinear_reranker", objective="expected_loss"),
@@ -47,8 +47,8 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "combined, pa1(C=0.003)": adaptive(learner="pa1(C=0.003)"),
     "combined (the default: arow, r=100)": adaptive(),
     "combined, mira": adaptive(learner="mira"),
-    "combined, ridge_reranker": adaptive(learner="ridge_reranker", sparse="no"),
-    "combined, bayesian_reranker": adaptive(learner="bayesian_reranker(s2=0.1)", sparse="no"),
+    "combined, ridge_reranker": adaptive(learner="ridge_reranker"),
+    "combined, bayesian_reranker": adaptive(learner="bayesian_reranker(s2=0.1)"),
 }
 
 

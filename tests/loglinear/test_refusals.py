@@ -127,12 +127,12 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "rule": lambda: nr.make("adaptive_reranker", learner="pa1", native=False),
 }
 CUT = [
-    *([("rule", "loglinear/recent_cache.py"), ("rule", "loglinear/rule_updates.py")] if ALL else []),
+    *([("rule", f"loglinear/{name}.py") for name in ("recent_cache", "rule_updates", "adaptive")] if ALL else []),
     ("ridge", "loglinear/ridge.py"),
     ("bayesian", "loglinear/weight_samples.py"),
     ("combined", "loglinear/adaptive.py"),
     ("combined", "loglinear/list_learner.py"),
-    ("rule", "loglinear/adaptive.py"),
+    ("rule", "learner/whole_change.py"),
 ]
 
 

@@ -48,7 +48,8 @@ Floats = NDArray[np.float64]
 Rows = list[dict[str, float]]
 MODE = Choice("combined", {"generative": None, "discriminative": None, "combined": None}, "generative: fixed weights "
               "of models that follow validated outputs; discriminative: learned weights; combined: both")  # fmt: skip
-SPARSE = Choice("yes", {"yes": None, "no": None}, "whether weights are learned for n-grams and pairs of words")
+SPARSE = Choice("auto", {"auto": None, "yes": None, "no": None}, "whether weights are learned for n-grams and pairs of "
+                "words; auto: by rules, not by rerankers such as ridge_reranker")  # fmt: skip
 K = Param(5, at_least=1.0, about='how many candidates competitor="k_best" compares', grid=(1, 2, 5, 10))
 START: Mapping[str, float] = {"score": 1.0}
 GENERATIVE_START: Mapping[str, float] = {
@@ -128,7 +129,7 @@ class AdaptiveReranker(ListPlayer):
         target: str = "hope",
         competitor: str = "auto",
         k: float = 5,
-        sparse: str = "yes",
+        sparse: str = "auto",
         quality: str = "bleu",
         start: Any = None,
         average: bool | None = None,
@@ -158,6 +159,8 @@ class AdaptiveReranker(ListPlayer):
         self.how = How(TARGET.check(self.kind, "target", target), competitor, int(k))
         if self.mode != "generative":
             self.learner = take_learner(learner, self.start, average, native)
+            if self.sparse == "auto":
+                self.sparse = "no" if isinstance(self.learner, ListLearner) else "yes"
             if isinstance(self.learner, RuleLearner):
                 self.how = fit_to_rule(self.learner, self.how)
                 if start is None:

@@ -62,8 +62,8 @@ class RidgeReranker(ListLearner[RidgeState]):
     """Rerank lists by weights that predict differences of quality: discriminative ridge regression.
 
     R holds the features of the best candidate of a list minus those of each, l its quality minus theirs. The weights
-    minimise the sum of |R w - l|^2 over all lists plus beta |w - start|^2. With accumulate="no" they move a share of the
-    way to the solution of min |R w - l|^2 + beta |w|^2 for each list alone, as in the paper.
+    minimise the sum of |R w - l|^2 over all lists plus beta |w - start|^2. With accumulate="no" they move a share of
+    the way to the solution of min |R w - l|^2 + beta |w|^2 for each list alone, as in the paper.
     """
 
     kind: ClassVar[str] = "ridge_reranker"
