@@ -184,7 +184,7 @@ def test_without_data_the_bayesian_prediction_is_the_average_of_the_prior() -> N
     scores = np.exp(points @ H.T)
     averaged = (scores / scores.sum(axis=1, keepdims=True)).mean(axis=0)
     assert learner.predict_one(rows) == int(np.argmax(averaged))
-    assert learner.rounds == len(learner.features) == 0
+    assert learner.rounds == learner.features == 0
 
 
 def test_with_no_variance_the_bayesian_prediction_is_that_of_the_first_weights() -> None:

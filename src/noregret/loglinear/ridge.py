@@ -145,13 +145,13 @@ class RidgeReranker(ListLearner[RidgeState]):
                            "the order of the lists")  # fmt: skip
         new = self.copy()
         state, theirs = new.state, other.state
-        known = len(new.features)
-        new.features.add([other.features.known])
-        new._grow(state, new.features.since(known))
-        places = np.array([new.features.known[name] for name in other.features.known], np.intp)
+        known = len(new.columns)
+        new.columns.add([other.columns.known])
+        new._grow(state, new.columns.since(known))
+        places = np.array([new.columns.known[name] for name in other.columns.known], np.intp)
         state.products[np.ix_(places, places)] += theirs.products  # type: ignore[index]
         state.targets[places] += theirs.targets  # type: ignore[index]
-        if len(new.features):
+        if len(new.columns):
             new.solve(state)
         new.rounds, new.mistakes = self.rounds + other.rounds, self.mistakes + other.mistakes
         new.updates = self.updates + other.updates
@@ -169,7 +169,7 @@ class RidgeReranker(ListLearner[RidgeState]):
         return cls(**numbers, accumulate=header["accumulate"], **common)
 
     def restore_state(self, arrays: Arrays, features: int) -> RidgeState:
-        start = self.first_weights(self.features.known)
+        start = self.first_weights(self.columns.known)
         weights = read_array(arrays, "weights", (features,))
         if self.accumulate == "no":
             return RidgeState(weights, start, None, None)
