@@ -25,6 +25,7 @@ NAMES = (
     "pronouncing",
     "decompositions",
     "depths",
+    "printed_depths",
     "forgetting",
 )
 
