@@ -1,6 +1,6 @@
 """Turn the records of verification.translation.adapt into the tables and the figure of docs/translation.md.
 
-    python -m verification.translation.tables DIR [--figure progress.png]
+python -m verification.translation.tables DIR [--figure progress.png]
 """
 
 import argparse
