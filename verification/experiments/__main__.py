@@ -25,7 +25,9 @@ NAMES = (
     "pronouncing",
     "decompositions",
     "depths",
+    "printed_depths",
     "forgetting",
+    "recommendation",
 )
 
 

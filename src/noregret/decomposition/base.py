@@ -108,6 +108,10 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> AnyState:
         """The state of a header and arrays, with at most so many features; everything is checked."""
 
+    def next_batch(self, state: AnyState | None) -> int:
+        """How many rows are learned together next, by what is known so far."""
+        return self.first_batch if state is None else self.batch
+
     def read_rows(self, X: Any, learn: bool) -> Any:
         """Rows as the encoder takes them; a method whose rows are something else, such as texts, converts them here."""
         return X
@@ -153,7 +157,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         state, pending, found = self.state, self.pending, list[Scored]()
         copied, start = False, 0
         while start < block.rows:
-            size = self.first_batch if state is None else self.batch
+            size = self.next_batch(state)
             stop = min(block.rows, start + size - pending.rows)
             rows = take_rows(block, start, stop, int(widths[stop - 1]), self.missing_values)
             self.check_rows(rows, start)
@@ -352,8 +356,6 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         new.encoder.restore(header.get("rows"), arrays)
         new.restore_counts(header)
         new.pending = MatrixRows.restore(header.get("pending"), arrays, new.encoder.features, new.missing_values)
-        if new.pending.rows >= (new.first_batch if state is None else new.batch) or new.pending.rows > new.rounds:
-            raise corrupt("a mini-batch is waiting that is already full")
         if (state is None) != (new.rounds == new.pending.rows):
             raise corrupt("its state does not fit the rows it has learned")
         if state is not None:
@@ -362,6 +364,8 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
                 raise corrupt("its state has more features than the rows it has learned")
             own = {name.removeprefix("state."): part for name, part in arrays.items() if name.startswith("state.")}
             new.state = new.restore_state(state, own, features)
+        if new.pending.rows >= new.next_batch(new.state) or new.pending.rows > new.rounds:
+            raise corrupt("a mini-batch is waiting that is already full")
         return new
 
 

@@ -34,7 +34,7 @@ S: TypeAlias = Any
 R: TypeAlias = Any
 TaskName = Literal[
     "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "factored",
-    "convex", "unsupervised",
+    "convex", "unsupervised", "recommendation",
 ]  # fmt: skip
 # Right or wrong; off by an error; only its order counts; what describes a row, and cannot be compared with a truth.
 Prediction = Literal["label", "target", "score", "components"]
