@@ -159,6 +159,9 @@ class HDP(TopicModel[HDPState]):
         topics.grow(features)
         return HDPState(topics, np.zeros(self.t), (self.given["alpha"], self.given["gamma"]))
 
+    def count_numbers(self, features: int) -> int:
+        return self.t * features
+
     def learn_rows(self, state: HDPState, rows: MatrixRows) -> None:
         """A step towards the topics that the mini-batch alone would give, were the corpus made of copies of it."""
         documents, words = find_words(rows, state.features)

@@ -110,6 +110,9 @@ class LDA(TopicModel[LDAState]):
         topics.grow(features)
         return LDAState(topics, np.full(self.k, self.alpha))
 
+    def count_numbers(self, features: int) -> int:
+        return self.k * features
+
     def learn_rows(self, state: LDAState, rows: MatrixRows) -> None:
         """A step towards the topics that the mini-batch alone would give, were the corpus made of copies of it."""
         found, words = self.infer(state, rows, scoring=False)

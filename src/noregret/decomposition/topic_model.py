@@ -142,7 +142,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     @classmethod
     def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
         new = super().restore(header, arrays, find_card)
-        new.filter.restore(arrays)
+        new.filter.restore(arrays, new.rounds)
         return new
 
     def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> Any:

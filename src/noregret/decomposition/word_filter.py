@@ -102,7 +102,8 @@ class WordFilter:
         numbers = np.array([self.documents, *self.counts.values()], np.int64)
         return {"filter.words": np.frombuffer(text, np.uint8), "filter.documents": numbers}
 
-    def restore(self, arrays: Arrays) -> None:
+    def restore(self, arrays: Arrays, seen: int) -> None:
+        """Take what `dump` wrote after so many documents; everything is checked."""
         text, numbers = arrays.get("filter.words"), arrays.get("filter.documents")
         if text is None and numbers is None:
             return
@@ -114,7 +115,7 @@ class WordFilter:
         except (ValueError, UnicodeDecodeError):
             raise corrupt("the words it counted do not fit together") from None
         fits = isinstance(words, list) and all(isinstance(word, str) for word in words) and self.counting
-        if not fits or len(set(words)) != len(counts) or not all(0 < count <= documents for count in counts):
+        if not fits or len(set(words)) != len(counts) or not all(0 < count <= documents <= seen for count in counts):
             raise corrupt("the words it counted do not fit together")
         self.documents, self.counts = documents, dict(zip(words, counts, strict=True))
 
