@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from noregret.decomposition.document_loops import allocate_results
+from noregret.decomposition.document_loops import allocate_results, return_statistics
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.parameters import batch_param
@@ -179,6 +179,7 @@ class HDP(TopicModel[HDPState]):
         if state.steps and rows.rows < self.batch:  # not full yet: it counts for its share
             rate *= rows.rows / self.batch
         topics.step(rate, words, copies, out.statistics, self.row_config.native)
+        return_statistics(out)
         state.counts = (1.0 - rate) * state.counts + rate * copies * sticks.counts
         state.steps += 1
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.decomposition.document_loops import return_statistics
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.topic_file import dump_topics, restore_topics
@@ -123,6 +124,7 @@ class LDA(TopicModel[LDAState]):
         if state.steps > 1 and rows.rows < self.batch:  # not full yet: it counts for its share
             rate *= rows.rows / self.batch
         state.topics.step(rate, words, size / rows.rows, found.statistics, self.row_config.native)
+        return_statistics(found)
 
     # ---- model files ---------------------------------------------------------------------------------------------
 

@@ -65,7 +65,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         if least != int(least):
             raise BadValue(f"{self.card.name}: least_documents must be a whole number, not {least!r}")
         self.filter = WordFilter(stop_words, int(least), most)
-        self._journal: list[Any] = []  # what a call has counted, to be undone if it fails
+        self._journal: dict[Any, int] = {}  # counts that a call has changed, to be undone if it fails
         self.words_scored = 0.0  # of all documents whose loss was computed; it is not saved
 
     def corpus_size(self, given: float, seen: int) -> float:

@@ -55,15 +55,15 @@ class WordFilter:
         """Whether the numbers of documents are needed."""
         return self.least > 1 or self.most < 1.0
 
-    def see(self, words: Mapping[Any, Any], journal: list[Any]) -> None:
-        """Count the words of a document; the journal gets what was counted."""
+    def see(self, words: Mapping[Any, Any], journal: dict[Any, int]) -> None:
+        """Count the words of a document; the journal gets the counts that they had before."""
         if self.counting:
             counts = self.counts
             self.documents += 1
-            journal.append(None)
             for word in words:
-                counts[word] = counts.get(word, 0) + 1
-                journal.append(word)
+                count = counts.get(word, 0)
+                journal.setdefault(word, count)
+                counts[word] = count + 1
 
     def apply(self, words: Mapping[Any, Any]) -> dict[Any, Any]:
         """The words of a document that are learned."""
@@ -78,20 +78,19 @@ class WordFilter:
             if (word not in stop and least <= counts.get(word, 0) <= limit) or is_odd(count)
         }
 
-    def undo(self, journal: list[Any]) -> None:
-        """Forget what was counted since the journal was begun."""
-        while journal:
-            word = journal.pop()
-            if word is None:
-                self.documents -= 1
-            elif self.counts[word] == 1:
-                del self.counts[word]
-            else:
-                self.counts[word] -= 1
+    def savepoint(self) -> tuple[dict[Any, int], Callable[[], None]]:
+        """A journal for the next call, and how to forget what it counts; that may be done more than once."""
+        journal, documents = dict[Any, int](), self.documents
 
-    def savepoint(self) -> tuple[list[Any], Callable[[], None]]:
-        journal: list[Any] = []
-        return journal, lambda: self.undo(journal)
+        def undo() -> None:
+            for word, count in journal.items():
+                if count:
+                    self.counts[word] = count
+                else:
+                    self.counts.pop(word, None)
+            self.documents = documents
+
+        return journal, undo
 
     # ---- model files ---------------------------------------------------------------------------------------------
 
