@@ -98,6 +98,8 @@ UNLABELLED: dict[str, dict[str, Any]] = {
     "kmeans": {"k": 2, "batch": 4, "start": 4},
     "dictionary": {"k": 3, "batch": 4, "sweeps": 9},
     "gaussian": {"batch": 4},
+    "mean_row": {},
+    "unigram filtered": {"batch": 4, "least_documents": 2},
     "lda": {"k": 2, "batch": 4, "iterations": 5},
     "lda filtered": {"k": 2, "batch": 4, "iterations": 5, "least_documents": 2, "most_share": 0.9},
     "hdp": {"t": 4, "k": 2, "batch": 4, "iterations": 5},
@@ -111,7 +113,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 def maker(kind: str) -> tuple[Callable[[], Any], list[dict[str, float]]]:
     """A way to make a learner without labels, or a network, and the rows for it."""
     name = kind.split()[0]
-    rows, options = COUNTS if name in ("lda", "hdp") else ROWS, {**UNLABELLED, **NETWORKS}[kind]
+    rows, options = COUNTS if name in ("lda", "hdp", "unigram") else ROWS, {**UNLABELLED, **NETWORKS}[kind]
     return lambda: learned(name, rows, native=False, **options), rows
 
 
