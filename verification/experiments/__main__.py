@@ -24,6 +24,9 @@ NAMES = (
     "softmax",
     "pronouncing",
     "decompositions",
+    "components",
+    "topics",
+    "topic_losses",
     "depths",
     "forgetting",
 )

@@ -57,7 +57,7 @@ class WordCounts:
     title="Unigram",
     tasks=("unsupervised",),
     params={
-        "eta": Param(0.1, at_least=LEAST_ETA, at_most=1e6, search=(0.01, 1.0, "log"),
+        "eta": Param(1.0, at_least=LEAST_ETA, at_most=1e6, search=(0.1, 10.0, "log"),
                      about="the prior of words: what is added to their counts; 0.5 is the estimator of the paper"),
         "batch": batch_param(1),
         **FILTER,
