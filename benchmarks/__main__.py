@@ -16,7 +16,7 @@ from benchmarks.page import Section
 NAMES = (
     "epoch", "dense", "dicts", "one_row", "text_file", "vw_text", "tables", "raw_text", "memory", "startup", "full",
     "lines", "own_speed", "many_classes", "per_learner", "drift", "experts", "portfolio", "auto", "kernel",
-    "kernel_maps", "structured", "svd", "networks", "compiling", "sparse_limit",
+    "kernel_maps", "structured", "svd", "ratings", "networks", "compiling", "sparse_limit",
 )  # fmt: skip
 PACKAGES = ("noregret", "numpy", "numba", "scipy", "scikit-learn", "river", "vowpalwabbit")
 RESULTS = Path(__file__).with_name("results.json")

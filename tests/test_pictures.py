@@ -13,6 +13,7 @@ import pytest
 
 import changing_terrain
 import choosing_ads
+import compression
 import confusion
 import figures
 import kernels
@@ -30,6 +31,19 @@ from tests.support.cover import only_in_test_all
 
 SCRIPTS = Path(figures.__file__).parent
 PAGE = Path(__file__).parent.parent / "docs" / "pictures.md"
+
+
+GREY = 100.0 + 50.0 * np.sin(np.arange(64)[:, None] / 5.0) * np.cos(np.arange(72) / 3.0)
+PATCH_ROWS = compression.measure(
+    {"grey": GREY, "colour": np.stack([GREY, 200.0 - GREY, GREY**2 / 200.0], axis=2)}, (1, 2)
+)
+
+
+def test_a_dictionary_is_compared_with_lines_at_the_same_size() -> None:
+    assert [(row.picture, row.atoms) for row in PATCH_ROWS] == [("grey", 1), ("grey", 2), ("colour", 1), ("colour", 2)]
+    for row in PATCH_ROWS:
+        assert 0.0 <= row.best_svd <= row.svd + 1e-9
+        assert 0.0 < row.share < 100.0
 
 
 SVD_ROWS = svd_error.measure(ranks=(2, 8, 16), rows=400)
@@ -223,6 +237,7 @@ SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
     "confusion": (lambda axes: confusion.draw(axes, CONFUSED), 2),
     "kernels": (kernels.draw, 3),
     "ofs_against_kbest": (lambda axes: ofs_against_kbest.draw(axes, KBEST_ROWS), 1),
+    "compression": (lambda panels: compression.draw(panels, PATCH_ROWS), 2),
     "svd_error": (lambda axes: svd_error.draw(axes, SVD_ROWS), 1),
 }
 

@@ -10,6 +10,7 @@ from noregret.version import __version__
 if TYPE_CHECKING:
     from noregret import games as games
     from noregret import plots as plots
+    from noregret import torch as torch
     from noregret.adapters.delayed import delayed as delayed
     from noregret.adapters.detector_loops import detector as detector
     from noregret.adapters.drift_aware import drift_aware as drift_aware
@@ -118,6 +119,8 @@ if TYPE_CHECKING:
     from noregret.training.epochs import epochs as epochs
     from noregret.training.online_to_batch import online_to_batch as online_to_batch
     from noregret.training.stack_tasks import stack_tasks as stack_tasks
+    from noregret.training.task_sequence import AccuracyMatrix as AccuracyMatrix
+    from noregret.training.task_sequence import learn_tasks as learn_tasks
 
 _HOMES = {
     "rules.card": ("Card",),
@@ -160,6 +163,7 @@ _HOMES = {
     "adapters.self_training": ("self_training", "transduce"),
     "adapters.joint": ("Joint",),
     "training.stack_tasks": ("stack_tasks",),
+    "training.task_sequence": ("AccuracyMatrix", "learn_tasks"),
     "adapters.transfer": ("transfer", "warm_start"),
     "structured.decoder": ("Decoder", "EnumeratingDecoder", "best_augmented"),
     "structured.matching": ("Matching",),
@@ -187,7 +191,7 @@ __all__ = ["__version__", *sorted(_HOME)]
 
 def __getattr__(name: str) -> Any:
     """Everything is loaded when first asked for, so that importing the package costs nothing."""
-    if name in ("games", "plots"):
+    if name in ("games", "plots", "torch"):
         return importlib.import_module(f"noregret.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'noregret' has no attribute {name!r}")

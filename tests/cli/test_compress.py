@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from noregret.evaluation.compress import METHODS
+from noregret.evaluation.compress_patches import cut, join
 from noregret.evaluation.images import read_image, write_image
 from tests.support.command_line import noregret
 
@@ -49,11 +51,52 @@ def test_the_picture_and_its_error_curve_are_written(tmp_path: Path) -> None:
     assert "written to in.svd6.pgm" in done.stdout
 
 
+@pytest.mark.parametrize(("suffix", "colours"), [(".pgm", 1), (".ppm", 3)])
+def test_a_dictionary_of_patches_makes_the_picture(tmp_path: Path, suffix: str, colours: int) -> None:
+    picture = draw(tmp_path / f"in{suffix}", colours)
+    arguments = ("--method", "dictionary", "--rank", "3", "--json", "run.json")
+    done = noregret("compress", f"in{suffix}", *arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "run.json").read_text())
+    found = read_image(str(tmp_path / f"in.dictionary3{suffix}"))
+    assert found.shape == picture.shape  # 30 x 40: the last patches reach beyond the edge
+    error = np.linalg.norm(found - picture) / np.linalg.norm(picture)
+    assert error == pytest.approx(report["errors"][-1], abs=0.005)
+    assert report["errors"] == sorted(report["errors"], reverse=True)
+    assert report["best"] is None
+    atoms, patches = 64 * colours * (20 // 16), 20 * colours
+    assert patches + atoms < report["sizes"][0] <= patches + atoms + 2 * 20
+    assert report["kept"] == report["sizes"][-1]
+    assert "numbers for" in done.stdout
+
+
+def test_a_picture_of_one_grey_is_made_of_means(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    write_image(str(tmp_path / "in.pgm"), np.full((9, 17), 77.0))
+    done = noregret("compress", "in.pgm", "--by", "dictionary", "--curve", "curve.png", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (read_image(str(tmp_path / "in.dictionary4.pgm")) == 77.0).all()
+    assert (tmp_path / "curve.png").stat().st_size > 1000
+
+
+def test_a_dictionary_loses_less_than_lines_at_the_same_size() -> None:
+    """A picture of many small equal shapes, which no few lines describe."""
+    rng = np.random.default_rng(0)
+    shapes, picture = 100.0 * rng.random((6, 8, 8)), np.zeros((192, 192))
+    for row, column in np.ndindex(24, 24):
+        picture[8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = shapes[rng.integers(6)]
+    by_patches, by_lines = METHODS["dictionary"](picture, 2), METHODS["svd"](picture, 100)
+    same = int(np.searchsorted(by_lines.sizes, by_patches.kept))
+    assert by_patches.errors[-1] < 0.5 * by_lines.errors[same]
+    np.testing.assert_allclose(join(cut(picture), picture.shape), picture)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("in.pgm", "--rank", "0"), "rank must be from 1 to 30"),
         (("in.pgm", "--rank", "31"), "rank must be from 1 to 30"),
+        (("in.pgm", "--method", "dictionary", "--rank", "65"), "rank must be from 1 to 64"),
         (("gone.pgm",), "gone.pgm: the picture cannot be read: No such file"),
         (("cut.pgm",), "cut.pgm: the picture is cut off"),
         (("words.pgm",), "words.pgm: not a PGM or PPM picture"),

@@ -169,7 +169,11 @@ BY_HAND: dict[str, list[Case]] = {
             64 * 4 / 0.5 + 4.5 * 7,
         ),
         ({"eta": 4.0, "lam": 0.25, "schedule": "inv_t"}, {"radius": 3, "rounds": math.e**2}, 18 * 3 / 0.25),
-        ({"lam": 0.25, "nu": 0.1}, {"radius": 3}, 12),
+        ({"eta": 1.0, "lam": 0.25, "nu": 0.1}, {"radius": 3}, 12),
+        ({"lam": 0.25, "nu": 0.1}, {"radius": 3, "least_radius": 0.5}, 12),
+        ({"lam": 0.25, "nu": 0.1}, {"radius": 3, "least_radius": 0.4}, math.inf),
+        ({"lam": 0.25}, {"distance": 2, "radius": 3, "least_radius": 0.5, "rounds": math.e**3}, 72 + 72 * math.e**3),
+        ({"lam": 0.25}, {"distance": 2, "radius": 3, "least_radius": 0.4, "rounds": math.e**3}, math.inf),
     ],
     "norma_truncated": [
         (
@@ -207,10 +211,14 @@ BY_HAND: dict[str, list[Case]] = {
     "pa1": [
         ({"C": 0.5}, {"radius": 3, "norm": 2, "comparator_loss": 5}, 9 * 9),
         ({"C": 0.05}, {"radius": 3, "norm": 2, "comparator_loss": 5}, 20 * 4.5),
+        ({}, {"radius": 3, "least_radius": 0.5, "norm": 2, "comparator_loss": 5}, 9 * (4 + 40)),
+        ({}, {"radius": 3, "least_radius": 0, "norm": 2, "comparator_loss": 5}, math.inf),
     ],
     "pa2": [
         ({"C": 0.25}, {"radius": 3, "norm": 2, "comparator_squares": 5}, 11 * 6.5),
         ({"C": 0.25, "gate": "mistake"}, {"radius": 3, "norm": 2, "comparator_squares": 5}, 11 * 6.5),
+        ({}, {"radius": 3, "least_radius": 0.5, "norm": 2, "comparator_squares": 5}, 18 * (4 + 20)),
+        ({"gate": "mistake"}, {"radius": 3, "least_radius": 0.5, "norm": 2, "comparator_squares": 5}, 18 * (4 + 20)),
     ],
     "pegasos": [
         ({"lam": 0.25}, {"radius": 3, "rounds": math.e**2}, 3.5**2 * 3 / 0.5),

@@ -218,7 +218,7 @@ def check_corrupt_files(case: Case) -> None:
         refused += is_refused(case, broken, arrays)
     assert refused > 0
     for name in arrays:
-        for other in ({}, {name: arrays[name][:0]}, {name: arrays[name].ravel()[:-1]}):
+        for other in ({}, {name: arrays[name].ravel()[:0]}, {name: arrays[name].ravel()[:-1]}):
             is_refused(case, header, {key: array for key, array in arrays.items() if key != name} | other)
 
 

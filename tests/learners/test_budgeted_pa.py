@@ -173,7 +173,7 @@ def test_a_step_solves_its_problem_for_the_best_support_to_go(kernel: str, metho
 def test_as_long_as_the_budget_lasts_it_is_kernel_pa1(kernel: str, method: str) -> None:
     X, y = streams.dense(60, 5, seed=2)
     X[30:45] = X[5:20]
-    found, plain = make("budgeted_pa", kernel, budget=60, method=method), make("pa1", kernel)
+    found, plain = make("budgeted_pa", kernel, budget=60, method=method), make("pa1", kernel, C=1.0)
     first, second = found.play(X, y), plain.play(X, y)
     np.testing.assert_allclose(first.scores, second.scores, rtol=1e-9, atol=1e-9 * np.abs(second.scores).max())
     assert first.updated.tolist() == second.updated.tolist()

@@ -143,16 +143,42 @@ def test_each_theorem_is_in_force_where_its_conditions_are() -> None:
     def in_force(**told: Any) -> list[str]:
         return [one.bound.__name__ for one in nr.learners()["norma"].guarantees_for(told)]
 
-    assert in_force() == ["constant_rate_regret", "longest_weights"]
-    assert in_force(lam=0.0) == ["constant_rate_regret"]
-    assert in_force(schedule="inv_sqrt") == ["falling_rate_regret", "longest_weights"]
-    assert in_force(schedule="inv_sqrt", lam=0.0) == []
+    assert in_force() == ["following_rate_regret"]
+    assert in_force(lam=0.1) == ["following_rate_regret", "longest_weights_following"]
+    assert in_force(lam=0.1, schedule="inv_sqrt") == ["longest_weights_following"]
+    assert in_force(eta=1.0, lam=0.1) == ["constant_rate_regret", "longest_weights"]
+    assert in_force(eta=1.0) == ["constant_rate_regret"]
+    assert in_force(eta=1.0, lam=0.1, schedule="inv_sqrt") == ["falling_rate_regret", "longest_weights"]
+    assert in_force(eta=1.0, schedule="inv_sqrt") == []
     fastest = {"schedule": "inv_t", "eta": 4.0, "lam": 0.25}
     assert in_force(**fastest) == ["fastest_rate_regret", "longest_weights"]
     assert in_force(**{**fastest, "eta": 3.9}) == in_force(**{**fastest, "eta": 4.1}) == ["longest_weights"]
     for other in ({"nu": 0.1}, {"rho": 2.0}):
         for schedule in ({}, {"schedule": "inv_sqrt"}, fastest):
-            assert in_force(**other, **schedule) == ["longest_weights"]
+            assert in_force(**{"eta": 1.0, "lam": 0.1, **other, **schedule}) == ["longest_weights"]
+        assert in_force(**other, lam=0.1) == ["longest_weights_following"]
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.3])
+def test_at_a_rate_that_follows_the_rows_the_penalised_loss_keeps_its_bound(lam: float) -> None:
+    T = 300
+    X, y = streams.dense(T, 5, seed=1)
+    X = (X + 0.3) * np.random.default_rng(1).lognormal(sigma=0.5, size=(T, 1))
+    X *= 0.6 / np.linalg.norm(X, axis=1).min()
+    learner = norma(lam=lam)
+    path, suffered = [np.zeros(5)], 0.0
+    for t in range(T):
+        suffered += float(learner.play(X[t : t + 1], y[t : t + 1]).losses[0])
+        path.append(weights(learner, 5))
+    before, lengths = np.array(path[:-1]), np.linalg.norm(path, axis=1)
+    suffered += float(np.sum(0.5 * lam * lengths[:-1] ** 2))
+    known = {"radius": radius_of(X), "least_radius": float(np.linalg.norm(X, axis=1).min())}
+    if lam > 0.0:
+        assert lengths.max() <= bound_of(learner, **known) == known["radius"] / lam
+    for u in comparators(X, y):
+        theirs = hinge(u, X, y).sum() + 0.5 * lam * T * u @ u
+        far = float(np.linalg.norm(before - u, axis=1).max())
+        assert suffered <= theirs + bound_of(learner, **known, distance=far, rounds=T) < np.inf
 
 
 @seeds(3)

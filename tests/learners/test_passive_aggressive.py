@@ -318,6 +318,49 @@ def test_pa2_suffers_little_beside_any_comparator(seed: int, C: float) -> None:
         assert suffered <= bound_of(learner, comparator_squares=float(np.sum(hinge(u, X, y) ** 2)), **beside)
 
 
+@pytest.mark.parametrize("gate", ["loss", "mistake"])
+@seeds(3)
+def test_at_a_C_that_follows_the_rows_both_keep_their_bounds(seed: int, gate: str) -> None:
+    """The rows are of many lengths, so that C moves; the sums of the proofs hold for it round by round."""
+    X, y, _ = streams.separable(300, 6, 0.1, seed)
+    X, y = X * np.random.default_rng(seed).lognormal(sigma=0.4, size=(300, 1)), streams.flip(y, 0.1, seed)
+    sizes, told = np.linalg.norm(X, axis=1), {"gate": gate, "native": False}
+    one, two = nr.make("pa1", **told), nr.make("pa2", **told)
+    known = {"radius": float(sizes.max()), "least_radius": float(sizes.min())}
+    mistakes, said = one.play(X, y).mistakes.sum(), two.play(X, y)
+    suffered = float(np.sum(said.losses[said.updated] ** 2))
+    counted = sizes[y * said.scores < 1.0]
+    assert float(two.model.arrays.n.row_size) == pytest.approx(np.exp(np.log(counted**2).mean()))
+    for u in comparators(X, y, seed):
+        beside, short = {**known, "norm": float(np.linalg.norm(u))}, hinge(u, X, y)
+        assert mistakes <= bound_of(one, comparator_loss=float(short.sum()), **beside)
+        charged = float(np.sum(short[said.updated] ** 2))
+        assert suffered <= bound_of(two, comparator_squares=charged, **beside)
+
+
+@pytest.mark.parametrize("name", ["pa1", "pa2"])
+def test_the_sum_of_the_proof_is_at_most_what_it_says(name: str) -> None:
+    """Sum of tau (2 l - tau |x|^2) <= |u|^2 + 2 sum of C_t l*_t (PA-I), of l^2 / (|x|^2 + 1/(2 C_t)) with l*^2 (PA-II).
+
+    Importance weights, which scale C_t, are part of it.
+    """
+    X, y, _ = streams.separable(300, 6, 0.1, 3)
+    X, y = X * np.random.default_rng(3).lognormal(sigma=0.6, size=(300, 1)), streams.flip(y, 0.1, 3)
+    h, squares = np.random.default_rng(4).uniform(0.2, 3.0, 300), (X**2).sum(axis=1)
+    said = nr.make(name, native=False).play(X, y, weight=h)
+    lost = said.losses
+    logs = np.cumsum(np.where(lost > 0.0, np.log(squares), 0.0)) / np.maximum(np.cumsum(lost > 0.0), 1)
+    C = h * {"pa1": 1.0, "pa2": 0.5}[name] / np.exp(logs)
+    if name == "pa1":
+        tau = np.minimum(C, lost / squares)
+        left, power = tau * (2.0 * lost - tau * squares), 1
+    else:
+        left, power = lost**2 / (squares + 0.5 / C), 2
+    for u in comparators(X, y):
+        charged = 2.0 * C * hinge(u, X, y) ** power
+        assert left.sum() <= u @ u + charged[lost > 0.0].sum() + 1e-9
+
+
 # ---- the same weights as scikit-learn -----------------------------------------------------------------------------
 
 

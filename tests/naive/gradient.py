@@ -196,7 +196,7 @@ class NormalisedAdaline(Adaline):
 
     weighs = False
 
-    def __init__(self, rho: float = 0.5, delta: float = 1e-6, loss: str = "squared") -> None:
+    def __init__(self, rho: float = 0.35, delta: float = 1e-6, loss: str = "squared") -> None:
         super().__init__(rho, loss)
         self.delta = delta
 

@@ -59,8 +59,9 @@ class NaiveNetwork:
         self.optimizer: Optimizer = options["optimizer"]
         self.batch, self.clip = options.get("batch", 1), options.get("clip", 0.0)
         self.beta, self.floor = options.get("beta", 1.0), options.get("floor", 0.0)
-        count = sum(w is not None for w in heads)
-        self.alpha = np.array([0.0 if w is None else 1.0 / count for w in heads])
+        self.scaling = options.get("scaling", "none")
+        alpha = [0.0 if w is None else options.get("prior", 1.0) ** level for level, w in enumerate(heads)]
+        self.alpha = np.array(alpha) / sum(alpha)
         self.pending: list[list[Floats]] = []
 
     def forward(self, x: Floats) -> tuple[list[Floats], list[Floats], list[Floats]]:
@@ -142,5 +143,13 @@ class NaiveNetwork:
             self.pending = []
         if np.count_nonzero(self.alpha) > 1:
             has_head = np.array([head is not None for head in self.heads])
-            self.alpha = np.where(has_head, np.maximum(self.alpha * self.beta**losses, self.floor), 0.0)
+            shrunk = self.alpha * self.beta ** self.scaled(losses, has_head)
+            self.alpha = np.where(has_head, np.maximum(shrunk, self.floor), 0.0)
             self.alpha /= self.alpha.sum()
+
+    def scaled(self, losses: Floats, has_head: Floats) -> Floats:
+        """The losses that Hedge sees."""
+        low, high = losses[has_head].min(), losses[has_head].max()
+        if self.scaling == "min_max":
+            return (losses - low) / (high - low)
+        return np.minimum(losses, 1.0) if self.scaling == "clip" else losses

@@ -12,7 +12,7 @@ from .rules import Array, FirstOrder, Round, Rule
 class Step:
     """The numbers of NORMA: rho, which the nu-trick moves, the offset, and the length of a step."""
 
-    def __init__(self, eta: float = 1.0, lam: float = 1e-4, rho: float = 1.0, nu: float = 0.0, **told: str) -> None:
+    def __init__(self, eta: float = 0.0, lam: float = 0.0, rho: float = 1.0, nu: float = 0.0, **told: str) -> None:
         self.eta, self.lam, self.rho, self.nu = eta, lam, rho, nu
         self.loss, self.schedule = told.get("loss", "hinge"), told.get("schedule", "constant")
         self.offset = told.get("offset") == "yes"
@@ -31,7 +31,7 @@ class Step:
 
 
 class NORMA(FirstOrder):
-    """An importance weight scales eta."""
+    """An eta of 0 stands for one over the size of the rows. An importance weight scales eta."""
 
     weighs = True
     regresses = True
@@ -40,7 +40,7 @@ class NORMA(FirstOrder):
         self.how = Step(**told)
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
-        eta = self.fallen(self.how.schedule, self.how.eta * r.weight, t)
+        eta = self.fallen(self.how.schedule, self.fit(self.how.eta, 1.0, r, sqnorm) * r.weight, t)
         self.kept = max(0.0, 1.0 - eta * self.how.lam)
         tau = self.how.length(r, eta)
         if self.how.offset:
@@ -60,8 +60,8 @@ class TruncatedNORMA(KernelRule):
     weighs = True
     regresses = True
 
-    def __init__(self, budget: float = 1000.0, **told: Any) -> None:
-        self.how, self.lasts = Step(**told), int(budget)
+    def __init__(self, budget: float = 1000.0, eta: float = 1.0, lam: float = 1e-4, **told: Any) -> None:
+        self.how, self.lasts = Step(eta, lam, **told), int(budget)
         self.terms: list[tuple[Array, float, int]] = []
         self.shift = 0.0
 

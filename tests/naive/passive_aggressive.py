@@ -27,35 +27,39 @@ class PA(FirstOrder):
 
 
 class PA1(FirstOrder):
-    """tau = min(C, l / n). An importance weight scales C."""
+    """tau = min(C, l / n). A C of 0 stands for one over the size of the rows. An importance weight scales C."""
 
     regresses = True
     weighs = True
 
-    def __init__(self, C: float = 1.0, gate: str = "loss") -> None:
+    def __init__(self, C: float = 0.0, gate: str = "loss") -> None:
         self.C = C
         self.gate = gate
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        C = self.fit(self.C, 1.0, r, sqnorm)
         if r.margin >= 1.0 or (self.gate == "mistake" and r.margin > 0.0):
             return None
-        return min(self.C * r.weight, (1.0 - r.margin) / sqnorm)
+        return min(C * r.weight, (1.0 - r.margin) / sqnorm)
 
 
 class PA2(FirstOrder):
-    """tau = l / (n + 1 / (2 C)). An importance weight scales C."""
+    """tau = l / (n + 1 / (2 C)). A C of 0 stands for half of one over the size of the rows. An importance weight scales
+    C.
+    """
 
     regresses = True
     weighs = True
 
-    def __init__(self, C: float = 1.0, gate: str = "loss") -> None:
+    def __init__(self, C: float = 0.0, gate: str = "loss") -> None:
         self.C = C
         self.gate = gate
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        C = self.fit(self.C, 0.5, r, sqnorm)
         if r.margin >= 1.0 or (self.gate == "mistake" and r.margin > 0.0):
             return None
-        return (1.0 - r.margin) / (sqnorm + 1.0 / (2.0 * self.C * r.weight))
+        return (1.0 - r.margin) / (sqnorm + 1.0 / (2.0 * C * r.weight))
 
 
 RULES: dict[str, Callable[..., Rule]] = {"pa": PA, "pa1": PA1, "pa2": PA2}

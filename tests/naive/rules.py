@@ -127,10 +127,19 @@ class FirstOrder(Rule):
     shrink = 1.0  # set in step by the rules that need it
     shift = 0.0  # added to every score by the rules that have an offset
     size: Callable[[], float]  # |w|^2
+    short: tuple[float, ...] = ()  # |z|^2 of the rounds with a margin below 1
 
     def start(self, k: int, d: int) -> None:
         super().start(k, d)
         self.size = lambda: float(np.sum(self.w * self.w))
+
+    def fit(self, number: float, share: float, r: Round, sqnorm: float) -> float:
+        """A number or, where it is 0, a share of one over the geometric mean of all |z|^2 with a margin below 1."""
+        if number > 0.0:
+            return number
+        if r.margin < 1.0:
+            self.short += (sqnorm,)
+        return share / float(np.exp(np.mean(np.log(self.short))))
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
         """Return tau, or None when the round changes nothing."""

@@ -142,6 +142,17 @@ def test_columns_of_the_confusion_matrix_are_truths_and_sum_to_one(board: Any, r
         plots.confusion(Confusion())
 
 
+def test_accuracies_on_tasks_are_drawn_in_percent_by_what_was_learned() -> None:
+    figure = plots.accuracy_matrix(nr.AccuracyMatrix(np.array([[0.9, 0.1], [0.45, 0.8]])), "mlp")
+    (panel,) = figure.axes
+    assert [text.get_text() for text in panel.texts] == ["90", "10", "45", "80"]
+    assert (panel.get_ylabel(), panel.get_title()) == ("after learning task", "mlp")
+    with pytest.raises(nr.BadValue, match="learn_tasks"):
+        plots.accuracy_matrix(np.eye(2))  # type: ignore[arg-type]
+    with pytest.raises(nr.BadValue, match="the most are 50"):
+        plots.accuracy_matrix(nr.AccuracyMatrix(np.zeros((51, 51))))
+
+
 def test_weights_are_drawn_by_name_and_class() -> None:
     binary = nr.make("arow", native=False).learn([{"a": 1.0, "$b_c": -1.0}, {"a": -2.0}], ["x", "y"])
     (panel,) = binary.plot().axes

@@ -176,11 +176,25 @@ def test_one_against_the_rest_is_a_learner_of_two_for_every_class(card: nr.RuleC
 def test_one_against_the_rest_weighs_as_a_learner_of_two_does() -> None:
     X, y = rounds(seed=9)
     h = np.random.default_rng(9).choice([0.0, 0.5, 2.0], size=len(y))
-    together = nr.make("pa1", competitor="rest", classes=range(K), native=False).learn(X, y, weight=h)
+    together = nr.make("pa1", C=0.5, competitor="rest", classes=range(K), native=False).learn(X, y, weight=h)
     for c in range(K):
-        alone = nr.make("pa1", classes=[-1, 1], native=False).learn(X, np.where(y == c, 1, -1), weight=h)
+        alone = nr.make("pa1", C=0.5, classes=[-1, 1], native=False).learn(X, np.where(y == c, 1, -1), weight=h)
         near(together.scores(X)[:, c], alone.scores(X), 1e-12)
     assert together.model.arrays.n.t == np.count_nonzero(h)
+
+
+def test_one_against_the_rest_a_C_that_follows_the_rows_is_that_of_all_classes() -> None:
+    X, y = rounds(seed=9)
+    together = nr.make("pa1", competitor="rest", classes=range(K), native=False)
+    W, logs = np.zeros((K, X.shape[1])), []
+    for x, truth in zip(X, y, strict=True):
+        found = W @ x
+        for c in range(K):
+            sign = 1.0 if c == truth else -1.0
+            if sign * found[c] < 1.0 and x.any():
+                logs.append(np.log(x @ x))
+                W[c] += sign * min(1.0 / np.exp(np.mean(logs)), (1.0 - sign * found[c]) / (x @ x)) * x
+    near(together.learn(X, y).scores(X), X @ W.T, 1e-12)
 
 
 @pytest.mark.parametrize("name", ["alma", "fobos", "romma", "mira", "winnow_duplicated", "perceptron_pocket"])

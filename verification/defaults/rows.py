@@ -170,7 +170,13 @@ def mixed(file: Path, head: int, label: int, drop: tuple[int, ...] = (), step: i
 
     Rows whose label is a question mark are left out. Where all columns hold words, the rows are not scaled.
     """
-    cells = [row for row in read_cells(file, head, step) if row[label] != "?"]
+    return encode_cells([row for row in read_cells(file, head, step) if row[label] != "?"], label, drop, shuffle)
+
+
+def encode_cells(
+    cells: list[list[str]], label: int, drop: tuple[int, ...] = (), shuffle: bool = True, scaled: bool = True
+) -> Rows:
+    """The rows of a table of text; see `mixed`."""
     order = np.random.default_rng(0).permutation(len(cells))[:MOST] if shuffle else np.arange(min(MOST, len(cells)))
     some = [cells[t] for t in order]
     columns, numbers = [], False
@@ -184,7 +190,41 @@ def mixed(file: Path, head: int, label: int, drop: tuple[int, ...] = (), step: i
         except ValueError:
             columns.append((column[:, None] == np.unique(column)).astype(np.float64))
     X, y = np.hstack(columns), np.array([row[label] for row in some])
-    return scaled_rows(X, y, shuffle=False) if numbers else prepare(X, y, shuffle=False)
+    return scaled_rows(X, y, shuffle=False) if numbers and scaled else prepare(X, y, shuffle=False)
+
+
+def keel(file: Path, scaled: bool = True) -> Rows:
+    """A file of the KEEL repository: cells with commas, the class last, after lines that declare the columns."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip() and line[0] != "@"]
+    return encode_cells(cells, -1, scaled=scaled)
+
+
+def origins(file: Path) -> Rows:
+    """Descriptions of pictures: which of two collections they are from."""
+    texts: list[str] = []
+    sizes = []
+    for name in ("test_2016_flickr", "test_2017_mscoco"):
+        with gzip.open(file.with_name(f"{name}.en.gz"), "rt", encoding="utf-8") as lines:
+            texts += [line.strip() for line in lines]
+        sizes.append(len(texts) - sum(sizes))
+    return vectors(texts, np.repeat(np.arange(2), sizes))
+
+
+def parts_of_speech(file: Path) -> Rows:
+    """Words of English sentences in their order: which part of speech, told by endings, capitals and neighbours."""
+    from sklearn.feature_extraction import DictVectorizer
+
+    features, tags = [], []
+    with lzma.open(file, "rt", encoding="utf-8") as lines:
+        columns = [line.split("\t") for line in lines if line[:1].isdigit()]
+    for t, row in enumerate(columns[: MOST + 1]):
+        word, before = row[1], columns[t - 1][1] if t and row[0] != "1" else ""
+        ends = [f"ends {word[-k:].lower()}" for k in (1, 2, 3)]
+        more = [f"word {word.lower()}", f"before {before.lower()}", f"capital {word[:1].isupper()}", "constant"]
+        features.append(dict.fromkeys((*ends, *more), 1.0))
+        tags.append(row[3])
+    return prepare(DictVectorizer().fit_transform(features), tags, shuffle=False)
 
 
 def above_median(

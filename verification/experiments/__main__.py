@@ -28,6 +28,7 @@ NAMES = (
     "topics",
     "topic_losses",
     "depths",
+    "printed_depths",
     "forgetting",
 )
 

@@ -73,10 +73,11 @@ def streams(base: Path, seed: int) -> dict[str, Stream]:
 
 
 def learners(seed: int) -> dict[str, Any]:
-    """All with the same optimizer at its usual rate."""
-    fixed = {f"depth {depth}": nr.make("mlp", layers=[100] * depth, optimizer="adam", seed=seed) for depth in DEPTHS}
-    quick = nr.make("hbp", seed=seed, beta=0.95, smoothing=0.05)
-    return {**fixed, "hbp, depth 20": nr.make("hbp", seed=seed), "hbp, beta 0.95, smoothing 0.05": quick}
+    """All with the same optimizer at its usual rate, and the same kind of first weights."""
+    shared: dict[str, Any] = {"optimizer": "adam", "init": "glorot", "seed": seed}
+    fixed = {f"depth {depth}": nr.make("mlp", layers=[100] * depth, **shared) for depth in DEPTHS}
+    slow = nr.make("hbp", beta=0.99, smoothing=0.2, prior=1.0, **shared)
+    return {**fixed, "`hbp`, depth 20": nr.make("hbp", **shared), "`hbp` with the Hedge of its paper": slow}
 
 
 def errors(learner: Any, X: Floats, y: NDArray[np.int64]) -> tuple[float, float]:

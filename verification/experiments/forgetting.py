@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import noregret as nr
+from noregret.plots.classes import draw_accuracies
 from verification.experiments.common import MNIST, MNIST_TEST, PIXELS, Row, Table, images
 from verification.experiments.depths import rotate
 
@@ -15,6 +16,7 @@ Integers = NDArray[np.int64]
 FILES = (MNIST, MNIST_TEST)
 TASKS, TRAINED, TESTED = 4, 2000, 1000
 PASSES, BATCH = 5, 32
+KINDS = ("permuted", "turned")
 NETWORK: dict[str, Any] = {
     "layers": [100, 100], "optimizer": "sgd", "eta": 0.03, "scale": False, "task": "multiclass",
     "classes": list(range(10)),
@@ -46,48 +48,48 @@ class Tasks:
                 made.append((np.ascontiguousarray(changed), labels.astype(np.int64)))
 
 
-def accuracies(learner: Any, tasks: Tasks) -> list[float]:
-    return [float(np.mean(learner.predict(X) == y)) for X, y in tasks.test]
-
-
-def learn_tasks(way: str, tasks: Tasks) -> Floats:
-    """The accuracy on every task (column) after each has been learned (row)."""
+def learn(way: str, tasks: Tasks) -> nr.AccuracyMatrix:
+    """The accuracy on every task (column) after each has been learned (row); of batch learning after all of them."""
     learner: Any = nr.make("mlp", **{**NETWORK, **WAYS[way]})
-    rng, passes = np.random.default_rng(0), PASSES if "batch" in WAYS[way] else 1
-    parts = tasks.train
+    passes = PASSES if "batch" in WAYS[way] else 1
     if way.startswith("batch"):
-        parts = [(np.concatenate([X for X, _ in tasks.train]), np.concatenate([y for _, y in tasks.train]))]
-    matrix = []
-    for X, y in parts:
-        for turn in range(passes):
-            order = rng.permutation(len(y)) if turn or way.startswith("batch") else np.arange(len(y))
-            learner.learn(X[order], y[order])
-        if learner.params["anchor"]:
-            learner.consolidate()
-        matrix.append(accuracies(learner, tasks))
-    return np.array(matrix)
+        X, y = (np.concatenate(parts) for parts in zip(*tasks.train, strict=True))
+        nr.epochs(learner, X, y, passes)
+        return nr.AccuracyMatrix(np.array([[np.mean(learner.predict(X) == y) for X, y in tasks.test]]))
+    after = (lambda mlp: mlp.consolidate()) if learner.params["anchor"] else None
+    return nr.learn_tasks(learner, tasks.train, tasks.test, passes=passes, after_task=after)
 
 
 def run(base: Path) -> Table:
-    """Accuracies in percent at the end, and how much of the best accuracy on earlier tasks was lost."""
+    """Accuracies in percent at the end, and what was lost on the way."""
     rows: list[Row] = []
-    for kind in ("permuted", "turned"):
+    for kind in KINDS:
         tasks = Tasks(base, kind)
         for way in WAYS:
-            matrix = 100.0 * learn_tasks(way, tasks)
-            lost = (matrix[:, :-1].max(axis=0) - matrix[-1, :-1]).mean()
-            cells = [*(f"{value:.1f}" for value in matrix[-1]), f"{matrix[-1].mean():.1f}", f"{lost:.1f}"]
-            rows.append((kind, way, *cells))
+            found = learn(way, tasks)
+            lost = [found.forgetting, found.backward_transfer] if len(found.values) > 1 else []
+            cells = [f"{100.0 * value:.1f}" for value in (*found.values[-1], found.accuracy, *lost)]
+            rows.append((kind, way, *cells, *("" for _ in range(2 - len(lost)))))
     tasks_head = [f"task {task + 1}" for task in range(TASKS)]
-    return ("digits", "learning", *tasks_head, "mean", "forgotten"), rows
+    return ("digits", "learning", *tasks_head, "mean", "forgetting", "backward transfer"), rows
+
+
+def draw_matrices(base: Path, axes: Any) -> None:
+    """The accuracies on all tasks after each: a heat map for every kind of tasks and way to learn them."""
+    ways = [way for way in WAYS if not way.startswith("batch")]
+    for line, kind in zip(axes, KINDS, strict=True):
+        tasks = Tasks(base, kind)
+        for panel, way in zip(line, ways, strict=True):
+            draw_accuracies(panel, learn(way, tasks).values)
+            panel.set_title(f"{kind}, {way.partition(':')[0]}", fontsize=9)
 
 
 def draw(base: Path, axes: Any) -> None:
     """The mean accuracy on the tasks seen so far, after each task."""
-    for panel, kind in zip(axes, ("permuted", "turned"), strict=True):
+    for panel, kind in zip(axes, KINDS, strict=True):
         tasks = Tasks(base, kind)
         for way in WAYS:
-            matrix = learn_tasks(way, tasks)
+            matrix = learn(way, tasks).values
             if len(matrix) == 1:
                 panel.axhline(100.0 * matrix.mean(), color="black", linestyle="--", linewidth=1.0, label=way)
                 continue

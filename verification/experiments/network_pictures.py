@@ -31,6 +31,10 @@ def main(arguments: list[str] | None = None) -> int:
         module.draw(base, axes)
         figure.savefig(PICTURES / f"{name}.png", dpi=110)
         print(PICTURES / f"{name}.png")
+    figure, axes = pyplot.subplots(2, 4, figsize=(12.0, 6.4), layout="constrained")
+    forgetting.draw_matrices(base, axes)
+    figure.savefig(PICTURES / "accuracy_matrix.png", dpi=110)
+    print(PICTURES / "accuracy_matrix.png")
     return 0
 
 

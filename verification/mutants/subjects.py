@@ -181,6 +181,25 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "path_leader": "paths",
         }.items()
     },
+    **{
+        f"neural_{name}": (
+            f"noregret.neural.{name}",
+            tuple(f"tests/neural/test_{file}.py" for file in ("backprop", "hedge", "forgetting", *files)),
+            (),
+        )
+        for name, files in {
+            "activations": (),
+            "backprop": ("refusals",),
+            "inputs": ("refusals",),
+            "memory": ("refusals", "network_protocol"),
+            "network": ("refusals", "network_protocol"),
+            "network_file": ("network_protocol",),
+            "optimizers": (),
+            "rounds": ("refusals",),
+            "sizes": ("refusals",),
+        }.items()
+    },
+    "task_sequence": ("noregret.training.task_sequence", ("tests/training/test_task_sequence.py",), ()),
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 

@@ -25,6 +25,7 @@ from noregret.adapters import detector_loops, pool_probabilities
 from noregret.experts import rounds
 from noregret.experts.portfolio import days, hindsight
 from noregret.learner.engine import Engine
+from noregret.neural import run as networks
 
 MOST_ROUNDS = 2500  # interpreted, in one test
 SECONDS = 4.0  # of processor time that a test may take beside ten times what it takes unbroken
@@ -81,6 +82,7 @@ class Interpreted:
         setattr(rounds, "compile_rounds", refuse)  # noqa: B010
         setattr(days, "compile_entry", refuse)  # noqa: B010
         setattr(hindsight, "compile_entry", refuse)  # noqa: B010
+        setattr(networks, "compile_loop", refuse)  # noqa: B010
         setattr(pool_probabilities, "compile_function", refuse)  # noqa: B010
         setattr(Engine, "__init__", interpreted)  # noqa: B010
         setattr(Engine, "play", counted)  # noqa: B010

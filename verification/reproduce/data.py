@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 HOW = "name the folder of data with --data DIR or in NOREGRET_DATA"
 
@@ -36,6 +35,8 @@ def must_hold(told: str | None, files: tuple[str, ...]) -> None:
 
 def rows(base: Path, name: str, features: int | None = None) -> tuple[Any, np.ndarray]:
     """The rows of a libsvm file as a sparse matrix, and their labels."""
+    from sklearn.datasets import load_svmlight_file
+
     X, y = load_svmlight_file(str(base / name), n_features=features)
     return X, y
 

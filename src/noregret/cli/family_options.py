@@ -1,5 +1,7 @@
 """The options of the commands of single families: experts, portfolios, concepts, games, sentences, topics, pictures."""
 
+import argparse
+
 from noregret.cli.shared_options import Parser, add_output_options, add_source_options, positive
 
 OPPONENTS = ("random", "constant", "cycle", "copycat", "beat_last", "beat_frequent", "markov", "markov2", "switching")
@@ -10,11 +12,12 @@ def add_compress_options(compress: Parser) -> None:
     compress.add_argument(
         "image", metavar="IMAGE", help="a picture: .pgm, .ppm; with pillow also .png, .jpg and others"
     )
-    compress.add_argument(
-        "--rank", type=int, default=20, metavar="R", help="how many components are kept (default: 20)"
-    )
-    compress.add_argument("--by", choices=("svd",), default="svd", help="the decomposition (default: svd)")
-    compress.add_argument("--out", metavar="PATH", help="the picture to write (default: IMAGE.svdR in the same format)")
+    compress.add_argument("--rank", type=int, metavar="R", help="how many components are kept (default: 20); for a "
+                          "dictionary, how many atoms a patch has on average (default: 4)")  # fmt: skip
+    compress.add_argument("--method", "--by", dest="by", choices=("svd", "dictionary"), default="svd", help="svd: "
+                          "components of the lines; dictionary: learned patches (default: svd)")  # fmt: skip
+    compress.add_argument("--out", metavar="PATH", help="the picture to write (default: IMAGE.svdR or .dictionaryR in "
+                          "the same format)")  # fmt: skip
     compress.add_argument(
         "--curve", metavar="PATH", help="draw the error by the number of components: .png, .svg, .pdf"
     )
@@ -131,6 +134,47 @@ def add_topics_options(topics: Parser) -> None:
     topics.set_defaults(module="topics")
 
 
+def add_recommend_options(recommend: Parser) -> None:
+    recommend.add_argument("data", nargs="+", help="tables of ratings (CSV, JSON lines, Parquet, Arrow) with the "
+                           "columns user, item and rating, - for standard input; or a saved model, which answers "
+                           "without learning")  # fmt: skip
+    recommend.add_argument("--user", metavar="ID", action="append", default=[], help="print what this user will "
+                           "probably like; may be repeated")  # fmt: skip
+    recommend.add_argument("--top", type=positive, default=10, metavar="N", help="how many items (default: 10)")
+    recommend.add_argument("--columns", metavar="USER,ITEM,RATING", help="the columns, where they have other names")
+    recommend.add_argument("--scale", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the lowest and the highest "
+                           "rating (default: 1 5)")  # fmt: skip
+    recommend.add_argument("--model", choices=("pmf", "rmf"), help="pmf: learn ratings (the default); rmf: learn the "
+                           "order of the items of each user")  # fmt: skip
+    recommend.add_argument("--method", choices=("sgd", "da"), help="sgd: stochastic gradient descent (the default); "
+                           "da: dual averaging")  # fmt: skip
+    recommend.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the "
+                           "learner, as in k=20; may be repeated")  # fmt: skip
+    recommend.add_argument("--save", metavar="PATH", help="where to save the model; also saved when Ctrl-C or SIGTERM "
+                           "stops the command")  # fmt: skip
+    recommend.add_argument("--resume", metavar="PATH", help="go on with this model: on the file it was interrupted in, "
+                           "after the ratings it has learned; saved to the same place unless --save names "
+                           "another")  # fmt: skip
+    recommend.add_argument("--every", type=float, default=30.0, metavar="SECONDS", help="with --save: how often to "
+                           "save a checkpoint of the model while it learns (default: 30)")  # fmt: skip
+    group = recommend.add_argument_group("the data")
+    group.add_argument("--format", metavar="NAME", help="the format, where the file name does not show it: csv, jsonl, "
+                       "parquet, arrow")  # fmt: skip
+    group.add_argument("--header", action=argparse.BooleanOptionalAction, help="CSV: whether the first line names the "
+                       "columns; without names they are c1, c2, ...")  # fmt: skip
+    group.add_argument("--encoding", metavar="NAME", help="CSV and JSON lines: the encoding, if it is not UTF-8")
+    group.add_argument("--skip", type=int, metavar="N", help="leave out the first N rows")
+    group.add_argument("--limit", type=positive, metavar="N", help="read at most N rows")
+    group.add_argument("--shuffle", type=int, metavar="SEED", help="read the rows in random order, within a buffer of "
+                       "65,536 rows")  # fmt: skip
+    group.add_argument("--passes", type=positive, metavar="N", help="read the data N times")
+    group.add_argument("--on-bad", choices=("stop", "skip"), default="stop", help="what to do with a row that cannot "
+                       "be read: stop with an error (the default), or skip and count it")  # fmt: skip
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="of the factors at the start (default: 0)")
+    add_output_options(recommend)
+    recommend.set_defaults(module="recommend")
+
+
 def add_rps_options(rps: Parser) -> None:
     rps.add_argument("--against", choices=OPPONENTS, help="watch a match against a strategy instead of playing")
     rps.add_argument("--moves", metavar="FILE", help="play against recorded moves: words or letters, separated by "
@@ -172,6 +216,30 @@ def add_parse_options(parse: Parser) -> None:
                        "(default: 22)")  # fmt: skip
     add_pass_options(parse)
     parse.set_defaults(module="parse_trees")
+
+
+def add_rerank_options(rerank: Parser) -> None:
+    rerank.add_argument("file", metavar="LISTS.jsonl", help='a file with a list in every line: {"source": text, '
+                        '"reference": text, "candidates": [{"text": text, "score": number, "features": {name: number}}'
+                        "]}, the candidates in the order of the system; - is standard input")  # fmt: skip
+    rerank.add_argument("--learner", metavar="NAME", help="adaptive_reranker, ridge_reranker, bayesian_reranker, "
+                        "loglinear_reranker, mira, or a rule such as pa1, which learns the weights of "
+                        "adaptive_reranker (default: adaptive_reranker)")  # fmt: skip
+    rerank.add_argument("--mode", choices=("generative", "discriminative", "combined"), help="what is learned: "
+                        "models of the references, weights of features, or both (default: combined)")  # fmt: skip
+    rerank.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the "
+                        "learner; may be repeated")  # fmt: skip
+    rerank.add_argument("--quality", choices=("bleu", "ter"), help="how candidates are compared with the reference: "
+                        "sentence BLEU, or the translation edit rate (default: bleu)")  # fmt: skip
+    rerank.add_argument("--limit", type=positive, metavar="N", help="stop after N lists")
+    rerank.add_argument("--save", metavar="PATH", help="write the model to a file, also every 30 seconds")
+    rerank.add_argument("--resume", metavar="MODEL", help="go on with a saved model: where it was interrupted in the "
+                        "same file, or with another file; saved to the same place unless --save names "
+                        "another")  # fmt: skip
+    rerank.add_argument("--out", metavar="PATH", help="write the chosen texts; - is standard output")
+    rerank.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    rerank.add_argument("--quiet", action="store_true", help="print only the result")
+    rerank.set_defaults(module="rerank")
 
 
 def add_rule_options(parser: Parser, usual: str) -> None:

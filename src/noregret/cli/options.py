@@ -9,6 +9,8 @@ from noregret.cli.family_options import (
     add_expert_options,
     add_parse_options,
     add_portfolio_options,
+    add_recommend_options,
+    add_rerank_options,
     add_rps_options,
     add_tag_options,
     add_teach_options,
@@ -75,6 +77,9 @@ def make_parser() -> Parser:
     add_tag_options(commands.add_parser("tag", help="tag the words of sentences: train, measure, tag new text"))
     add_parse_options(commands.add_parser("parse", help="parse sentences into dependency trees: train, measure, parse"))
     add_topics_options(commands.add_parser("topics", help="find the topics of documents, and their shares over time"))
+    recommend = commands.add_parser("recommend", help="learn ratings of items by users, and recommend items")
+    add_recommend_options(recommend)
+    add_rerank_options(commands.add_parser("rerank", help="rerank n-best lists, learning every reference: BLEU, TER"))
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")

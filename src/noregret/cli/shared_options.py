@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 from noregret.cli.confusion_option import COLUMNS, COUNTS
 from noregret.errors import BadValue
 
-TASKS = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit", "unsupervised")
+TASKS = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit", "unsupervised",
+         "recommendation")  # fmt: skip
 """The tasks whose rounds can be read from a file; written out, since importing them takes time that --help has not."""
 
 DATA = (

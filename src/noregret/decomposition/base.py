@@ -113,6 +113,10 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         """About how many numbers a state has, to be refused where they do not fit in memory."""
         return features
 
+    def next_batch(self, state: AnyState | None) -> int:
+        """How many rows are learned together next, by what is known so far."""
+        return self.first_batch if state is None else self.batch
+
     def read_rows(self, X: Any, learn: bool) -> Any:
         """Rows as the encoder takes them; a method whose rows are something else, such as texts, converts them here."""
         return X
@@ -159,7 +163,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         state, pending, found = self.state, self.pending, list[Scored]()
         copied, start = False, 0
         while start < block.rows:
-            size = self.first_batch if state is None else self.batch
+            size = self.next_batch(state)
             stop = min(block.rows, start + size - pending.rows)
             rows = take_rows(block, start, stop, int(widths[stop - 1]), self.missing_values)
             self.check_rows(rows, start)

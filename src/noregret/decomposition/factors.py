@@ -20,6 +20,7 @@ from noregret.decomposition.row_factors import RowFactors
 Floats = NDArray[np.float64]
 ROUNDING = 1e-13  # directions smaller than this share are rounding errors, whatever the threshold is
 WELL_SPREAD = 1e-3  # of the diagonal of R: columns are then far from dependent on each other
+SMALL_MATRIX = 4.0  # how many multiplications an entry of a small matrix takes per column, to decompose it
 DRIFT = 1e-8  # how far the columns of the basis may be from orthonormal before they are made so again
 
 
@@ -111,6 +112,9 @@ class Factors:
 
     def append(self, rows: Floats) -> None:
         """Append rows."""
+        if self.left is None and self.is_direct(len(rows)):
+            self.append_triangle(rows)
+            return
         rotation = self.append_block(rows)
         old, new = rotation[: -len(rows)], rotation[-len(rows) :]
         if self.left is not None:
@@ -120,8 +124,11 @@ class Factors:
 
     def append_block(self, rows: Floats) -> Floats:
         """Take X with rows below it; returns what blockdiag(V, I) is multiplied with to become the new V."""
-        if self.features <= self.rank + len(rows) and not self.limits.project:
+        if self.is_direct(len(rows)):
             return self.append_directly(rows)
+        k, r, both = *self.turn.shape, self.rank + len(rows)
+        if self.features * k * r < SMALL_MATRIX * (k - r) * both * both:
+            self.compact()  # costs less than a decomposition of more rows
         inside, new, outside = self.split(rows.T)
         if self.limits.project and self.rank == self.limits.rank:
             inside, new, outside = self.turn @ (self.turn.T @ inside), new[:, :0], outside[:0]
@@ -131,6 +138,26 @@ class Factors:
         small[:k, r:] = inside
         small[k:, r:] = outside
         return self.diagonalize(small, new)
+
+    def is_direct(self, rows: int) -> bool:
+        """Whether a basis of all features is smaller than one that gets a column for each of so many rows."""
+        return self.features <= self.rank + rows and not self.limits.project
+
+    def append_triangle(self, rows: Floats) -> None:
+        """Append rows where V is not kept: decompose R, which has the singular values and U of diag(s) U' and the rows.
+
+        The sum of the rows of V, which is A U / s for the matrix A of both, needs no V.
+        """
+        before = self.right
+        triangle = np.linalg.qr(np.concatenate(((before * self.values).T, rows)), mode="r")
+        _, values, right = np.linalg.svd(triangle, full_matrices=False)
+        r = self.limits.count(values)
+        signs = keep_signs(before, right[:r].T)
+        sums = before @ (self.values * self.sums) + rows.sum(axis=0)
+        self.basis, self.turn = np.asfortranarray(right[:r].T * signs), np.eye(r)
+        self.values = values[:r].copy()
+        self.sums = (sums @ self.basis) / self.values
+        self.rows += len(rows)
 
     def append_directly(self, rows: Floats) -> Floats:
         """The same where a basis of all features is the smaller one: decompose diag(s) U' with the rows below it."""

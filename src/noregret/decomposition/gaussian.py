@@ -6,26 +6,25 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import DenseBlock, all_finite
+from noregret.data.blocks import all_finite
 from noregret.data.inputs import RowsLike
-from noregret.decomposition.base import Scored, UnsupervisedLearner
+from noregret.decomposition.base import Scored
+from noregret.decomposition.density_learner import DensityLearner, prior_param, variance_param
 from noregret.decomposition.factors_file import read_array
+from noregret.decomposition.gaussian_scores import LOG_TWO_PI, find_root
 from noregret.decomposition.matrix_rows import MatrixRows, row_dots, row_products
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
-from noregret.errors import BadValue
 from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays, Header, register_kind
 from noregret.rules.merge_law import Merge
 from noregret.rules.method_card import method_card
-from noregret.rules.parameters import Param
 
 Floats = NDArray[np.float64]
 CHAN = (
     "Chan, Golub, LeVeque, Algorithms for computing the sample variance: analysis and recommendations, The American "
     "Statistician 37, 1983"
 )
-LOG_TWO_PI = float(np.log(2.0 * np.pi))
 SHOWN = 20  # features
 
 
@@ -71,15 +70,13 @@ class Moments:
     tasks=("unsupervised",),
     params={
         "batch": batch_param(16),
-        "prior": Param(1.0, above=0.0, at_most=1e12, search=(0.01, 100.0, "log"),
-                       about="how many rows the variance of the start counts for"),
-        "variance": Param(1.0, above=1e-100, at_most=1e100, search=(0.01, 100.0, "log"),
-                          about="the variance of every feature at the start"),
+        "prior": prior_param(),
+        "variance": variance_param(),
     },
     options=ROW_OPTIONS,
     merge=Merge("none", "features of two learners may be numbered differently"),
 )  # fmt: skip
-class Gaussian(UnsupervisedLearner[Moments]):
+class Gaussian(DensityLearner[Moments]):
     """Gaussian density with the mean and covariance of all rows so far; the loss of a row is -log of its density."""
 
     kind: ClassVar[str] = "gaussian"
@@ -110,12 +107,7 @@ class Gaussian(UnsupervisedLearner[Moments]):
 
     def score_rows(self, state: Moments, rows: MatrixRows) -> Scored:
         """Log-density and distance in standard deviations of every row."""
-        try:
-            root = np.linalg.cholesky(self.smoothed(state))
-        except np.linalg.LinAlgError:
-            raise BadValue(
-                "gaussian: the covariance of the rows is too close to singular; scale the rows, or set a larger prior"
-            ) from None
+        root = find_root(self.smoothed(state), "gaussian")
         whiten = np.linalg.solve(root, np.eye(state.features))
         distances = row_products(rows.dense - state.mean, np.ascontiguousarray(whiten.T))
         squares = row_dots(distances, distances) + rows.beyond / self.variance
@@ -123,11 +115,9 @@ class Gaussian(UnsupervisedLearner[Moments]):
         return Scored(np.column_stack((-losses, np.sqrt(squares))), losses)
 
     def _score(self, state: Moments | None, rows: MatrixRows, start: int) -> Scored:
-        """Scores of rows; features that are new and not 0 in a row have the variance of the start."""
-        known = 0 if state is None else state.features
+        """Scores of rows; the log-density beside the distance is that of the loss, also where features are new."""
         components, losses = super()._score(state, rows, start)
-        more = 0.5 * (LOG_TWO_PI + float(np.log(self.variance))) * count_beyond(rows, known)
-        return Scored(np.column_stack((components[:, 0] - more, components[:, 1])), losses + more)
+        return Scored(np.column_stack((-losses, components[:, 1])), losses)
 
     # ---- results -------------------------------------------------------------------------------------------------
 
@@ -144,7 +134,7 @@ class Gaussian(UnsupervisedLearner[Moments]):
 
     def predict(self, X: RowsLike) -> Floats:
         """The log-density of every row."""
-        return self.score(X).components[:, 0].copy()
+        return self.log_density(X)
 
     def describe_results(self) -> list[str]:
         """Mean and standard deviation of the first features."""
@@ -166,14 +156,3 @@ class Gaussian(UnsupervisedLearner[Moments]):
         if (np.diag(scatter) < 0.0).any():
             raise corrupt("a variance is negative")
         return Moments(mean, scatter, read_count(header, "count", self.learned_rows, 1))
-
-
-def count_beyond(rows: MatrixRows, known: int) -> Floats:
-    """How many features from number `known` on are not 0, in each row."""
-    if isinstance(rows.block, DenseBlock):
-        return np.asarray(np.count_nonzero(rows.block.val[:, known:], axis=1), np.float64)
-    block = rows.block
-    size = int(block.indptr[-1])
-    after = (block.idx[:size] >= known) & (block.val[:size] != 0.0)
-    owner = np.repeat(np.arange(block.rows), np.diff(block.indptr))
-    return np.bincount(owner[after], minlength=block.rows).astype(np.float64)

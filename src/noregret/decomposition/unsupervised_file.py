@@ -42,12 +42,12 @@ def restore_learner(kind: type[AnyLearner], header: Header, arrays: Arrays) -> A
     new.encoder.restore(header.get("rows"), arrays)
     new.restore_counts(header)
     new.pending = restore_pending(new, header, arrays)
-    if new.pending.rows >= (new.first_batch if state is None else new.batch) or new.pending.rows > new.rounds:
-        raise corrupt("a mini-batch is waiting that is already full")
     if (state is None) != (new.learned_rows == 0):
         raise corrupt("its state does not fit the rows it has learned")
     if state is not None:
         new.state = restore_state(new, state, arrays)
+    if new.pending.rows >= new.next_batch(new.state) or new.pending.rows > new.rounds:
+        raise corrupt("a mini-batch is waiting that is already full")
     return new
 
 

@@ -25,7 +25,7 @@ def make_baselines(learner: Learner) -> Metric:
 def error_loss(learner: Learner) -> ErrorLoss:
     """The loss of errors that a learner is scored by."""
     config = config_of(learner)
-    return absolute_error if config is None else config.task.error_loss
+    return getattr(learner, "error_loss", absolute_error) if config is None else config.task.error_loss
 
 
 def describe_baselines(learner: Learner, report: Mapping[str, float], rounds: int) -> str:

@@ -147,7 +147,7 @@ def features_of(learner: Learner) -> int | None:
     """How many features have been seen, where that is known."""
     model = getattr(learner, "model", None)
     found = getattr(learner, "features", None) if model is None else model.learned_features
-    return None if found is None else int(found)
+    return None if found is None else len(found) if isinstance(found, list) else int(found)
 
 
 def hypothesis_of(learner: Learner) -> str | None:

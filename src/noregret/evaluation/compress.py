@@ -1,35 +1,18 @@
 """Compress a picture by a decomposition: what is kept of it, and how much is lost by the number of components."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadValue
+from noregret.evaluation.compress_patches import compress_by_dictionary
+from noregret.evaluation.compressed import Compressed
 from noregret.evaluation.images import Picture
 from noregret.learner.factory import make
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Compressed:
-    """A picture made of a few components. `errors[r]` is the share of the picture's size that r + 1 of them lose.
-
-    `best` has the same for the best possible components, and `kept` is how many numbers the components take.
-    """
-
-    picture: Picture
-    errors: list[float]
-    best: list[float]
-    kept: int
-
-    @property
-    def share(self) -> float:
-        """How many numbers are kept for each value of the picture."""
-        return self.kept / self.picture.size
 
 
 def compress_by_svd(picture: Picture, rank: int) -> Compressed:
@@ -46,9 +29,12 @@ def compress_by_svd(picture: Picture, rank: int) -> Compressed:
         errors.append(float(np.sqrt(np.sum(rest * rest) / whole)))
     exact = np.linalg.svd(lines, compute_uv=False) ** 2
     best = np.sqrt(np.maximum(exact.sum() - np.cumsum(exact), 0.0) / whole)[: len(errors)]
-    kept = len(values) * (sum(lines.shape) + 1)
-    return Compressed((lines - rest).reshape(picture.shape), errors, best.tolist(), kept)
+    sizes = [count * (sum(lines.shape) + 1) for count in range(1, len(values) + 1)]
+    return Compressed((lines - rest).reshape(picture.shape), errors, best.tolist(), sizes)
 
 
-METHODS: dict[str, Callable[[Picture, int], Compressed]] = {"svd": compress_by_svd}
+METHODS: dict[str, Callable[[Picture, int], Compressed]] = {
+    "svd": compress_by_svd,
+    "dictionary": compress_by_dictionary,
+}
 """How a picture can be compressed, by name."""

@@ -165,12 +165,13 @@ def default_cards(task: str | None) -> list[Card]:
 
 
 def all_cards(task: str | None) -> list[Card]:
-    """All built-in learners that play a task and are not made of other learners."""
+    """All built-in learners that play a task and are made of nothing else, such as other learners."""
     return [
         card
         for card in catalogue()
         if card.built_in
         and (task or "binary") in card.tasks
+        and not card.needs
         and not any(isinstance(param, Component) for param in card.params.values())
     ]
 

@@ -190,8 +190,8 @@ class Names:
         size = self.size
         if include_unknown:
             extra: dict[str, int] = {}
-            found = NameNumbers()
-            numbers = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]
+            found, known = NameNumbers(), self.known
+            numbers = [known[n] if n in known else extra.setdefault(n, size + len(extra)) for n in names]
             found.extend(names, np.array(numbers, np.int32))
             return found, size + len(extra)
         found = self.look_up(names)

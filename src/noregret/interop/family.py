@@ -174,6 +174,7 @@ def find_families(cards: Iterable[Card], estimator_type: EstimatorType) -> Itera
         for card in cards
         if can_be(card, estimator_type)
         and not card.boolean_rows
+        and not card.needs
         and not any(isinstance(param, Component) for param in card.params.values())
     ]
     for title in dict.fromkeys(card.title for card in able):

@@ -15,6 +15,7 @@ from noregret.algebra.lanes import divide_four
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
 from noregret.jit.cache import INNER, LEAN
 from noregret.jit.intrinsics import set_exponent
+from noregret.rules.row_size import follows_rows, with_size
 from noregret.tasks import hooks
 
 ANY_ORDER = {"reassoc", "contract", "nsz"}
@@ -47,6 +48,8 @@ def register() -> None:
     overload(power_of_two, jit_options=INNER, strict=False)(lambda k: lambda k: set_exponent(k))
     overload(divide_four, jit_options=INNER, strict=False)(lambda a, b: lambda a, b: divide_lanes(a, b))
     overload(hooks.weighed, jit_options=LEAN, strict=False)(choose_weighed)
+    overload(follows_rows, jit_options=INNER, strict=False)(lambda p: lambda p: is_one_zero(p))
+    overload(with_size, jit_options=INNER, strict=False)(lambda p, size: lambda p, size: divide_shares(p, size))
     overload(hooks.still, jit_options=INNER, strict=False)(choose_still)
 
 
@@ -151,6 +154,38 @@ def with_weight(context: Any, p: Any, h: Any) -> Any:
         return builder.insert_value(fields, new, where)
 
     return p(p, h), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def is_one_zero(context: Any, p: Any) -> Any:
+    """Whether a parameter that follows the rows where it is 0 is 0."""
+    places = p.instance_class.size_places
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        found = cgutils.false_bit
+        for where, _ in places:
+            number = builder.extract_value(arguments[0], where)
+            found = builder.or_(found, builder.fcmp_ordered("==", number, ir.Constant(number.type, 0.0)))
+        return found
+
+    return types.boolean(p), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def divide_shares(context: Any, p: Any, size: Any) -> Any:
+    """The parameters with those that are 0 and follow the rows as shares of 1 / size."""
+    places = p.instance_class.size_places
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        fields, size = arguments
+        for where, share in places:
+            old = builder.extract_value(fields, where)
+            follows = builder.fcmp_ordered("==", old, ir.Constant(old.type, 0.0))
+            new = builder.fdiv(ir.Constant(old.type, share), size)
+            fields = builder.insert_value(fields, builder.select(follows, new, old), where)
+        return fields
+
+    return p(p, size), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -28,6 +28,8 @@ def check_rule(rule: RuleLearner, option: str) -> None:
     """Refuse a learner whose step is not that of the problem; `option` is what asked for it."""
     if rule.card.name not in RULES:
         raise BadValue(f"{option} solves the problem of {', '.join(RULES)}, not of {rule.card.name}")
+    if rule.params.get("C") == 0.0:
+        raise BadValue(f"{option} needs a C above 0: one that follows the rows is known only when the step is")
     if rule.config.transforms or rule.config.scale or rule.config.bits is not None:
         raise BadValue(f"{option} compares features as they are; leave transforms, scale and bits out")
 

@@ -15,12 +15,18 @@ class Finder:
     """Finds the rule given by the caller or one that is registered, and functions and decoders of the caller."""
 
     def __init__(
-        self, rule: Card | None = None, features: Any = None, functions: Any = None, decoder: Any = None
+        self,
+        rule: Card | None = None,
+        features: Any = None,
+        functions: Any = None,
+        decoder: Any = None,
+        module: Any = None,
     ) -> None:
         self.rule = rule
         self.features = by_name(features)
         self.functions = by_name(functions)
         self.decoders = by_name(decoder)
+        self.modules = by_name(module)
 
     def __call__(self, name: str) -> Card:
         """The card of a rule."""
@@ -50,6 +56,27 @@ class Finder:
             raise Error(
                 f"the model was learned with the decoder {name!r}; give it to load as decoder=, as in "
                 f"decoder={name}(), or, if its class has another name now, as decoder={{{name!r}: decoder}}"
+            )
+        return found
+
+    def find_module(self, name: Any) -> Any:
+        """The torch module, by the name that its class had when the model was saved."""
+        found = self.modules.get(name, self.features.get(name)) if isinstance(name, str) else None
+        if found is None:
+            raise Error(
+                f"the model trains the torch module {shown(name)}; give it one of the same layers as module=, as in "
+                f"nr.load(path, module={name if isinstance(name, str) else 'Net'}()), or, if its class has another "
+                f"name now, as module={{{shown(name)}: net}}"
+            )
+        return found
+
+    def find_given(self, option: str, name: str) -> Any:
+        """What was given for an option of a learner, by the name it had when the model was saved."""
+        found = self.functions.get(name, self.features.get(name))  # a pickle has all that is the caller's in one dict
+        if found is None:
+            raise Error(
+                f"the model was learned with the {option} {name!r}, which is yours; give it to load as functions=, or, "
+                f"if it has another name now, as functions={{{name!r}: {option}}}"
             )
         return found
 

@@ -31,7 +31,10 @@ WITHOUT_PACKED = 4  # the format of files in which every array is whole
 KEY = "noregret"
 LONGEST_MESSAGE = 400
 ABANDONED = 900.0  # seconds after which nobody writes a temporary file any more
-DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U32": np.uint32, "U8": np.uint8}
+DTYPES = {
+    "F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "I16": np.int16,
+    "I8": np.int8, "U32": np.uint32, "U8": np.uint8, "BOOL": np.bool_,
+}  # fmt: skip
 
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
@@ -169,18 +172,26 @@ def sweep(target: Path) -> None:
 # ---- in --------------------------------------------------------------------------------------------------------------
 
 
-def load(path: Any, rule: Card | None = None, features: Any = None, functions: Any = None, decoder: Any = None) -> Any:
+def load(
+    path: Any,
+    rule: Card | None = None,
+    features: Any = None,
+    functions: Any = None,
+    decoder: Any = None,
+    module: Any = None,
+) -> Any:
     """Read a learner from a model file. For a model of your own rule, import its file first or give the rule.
 
     `features` is the feature function of a model with joint features, or a dict of such functions by name. `functions`
     are those that were given to `make` as options: one function, a list, or a dict by name. `decoder` is the decoder
-    of a model of structured output.
+    of a model of structured output. `module` is the torch module of a model that trains one; it takes the parameters
+    of the file.
     """
     try:
         content = Path(path).read_bytes()
     except (OSError, TypeError, ValueError, MemoryError) as error:
         raise Error(f"{path}: the model cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    return unpack(content, str(path), rule, features, functions, decoder)
+    return unpack(content, str(path), rule, features, functions, decoder, module)
 
 
 def unpack(
@@ -190,11 +201,12 @@ def unpack(
     features: Any = None,
     functions: Any = None,
     decoder: Any = None,
+    module: Any = None,
 ) -> Any:
     """A learner from the content of a model file; every error names the file."""
     try:
         header, arrays = parse(content, where)
-        learner = restore(header, arrays, Finder(rule, features, functions, decoder))
+        learner = restore(header, arrays, Finder(rule, features, functions, decoder, module))
         source = check_source(header.get("source"))
         if hasattr(learner, "with_source"):
             return learner.with_source(source)

@@ -33,9 +33,10 @@ LOSSES = {None: "logistic", "binary": "logistic", "multiclass": "softmax", "regr
 
 @dataclass(frozen=True)
 class OutputChange:
-    """What becomes of the outputs of a learner when a class appears."""
+    """What becomes of the outputs of a learner when a class appears, and how many classes are known then."""
 
     outputs: int
+    known: int
     flips: bool = False  # the two classes change their signs
     negative: int | None = None  # two classes become many; which of them was negative
 
@@ -72,7 +73,7 @@ class OutsideTransaction(Transaction):
             negative = 0 if model.labels.signs(2)[1] > 0 else 1
             model.task = successor
             use_softmax(model)
-        self.grow_own(segment.start, OutputChange(model.task.blocks(segment.known), flips, negative))
+        self.grow_own(segment.start, OutputChange(model.task.blocks(segment.known), segment.known, flips, negative))
         count_features(model, self.block.width)
 
     def make_room_for_supports(self, start: int, stop: int) -> None:

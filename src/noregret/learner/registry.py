@@ -8,7 +8,7 @@ from noregret.rules.registry import load_package
 from noregret.rules.rule_card import RuleCard
 
 # Packages of learners that are not rules; each module registers its cards and kinds.
-FAMILIES = ("adapters", "concepts", "decomposition", "experts", "games", "neural", "structured")
+FAMILIES = ("adapters", "concepts", "decomposition", "experts", "games", "loglinear", "neural", "structured")
 
 
 @cache

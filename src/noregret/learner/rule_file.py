@@ -143,7 +143,8 @@ def with_gamma(parameters: dict[str, Any]) -> dict[str, Any]:
 def changed_defaults(config: Config, saved: Any) -> dict[str, Any]:
     """The defaults of a file that are others today; those of a file that does not tell are the earlier ones."""
     if saved is None:
-        saved = {name: param.earlier for name, param in config.card.numbers.items() if param.earlier is not None}
+        measured = config.task.measured
+        saved = {name: param.earlier_where(measured) for name, param in config.card.numbers.items()}
     if not isinstance(saved, dict) or not set(saved) <= set(config.card.params):
         raise BadValue(f"{CORRUPT}: inconsistent header")
     today = {**config.numbers, **dict(config.choices)}

@@ -27,6 +27,7 @@ from noregret.tasks import TASKS
 Find: TypeAlias = Callable[[Any], Card]  # the card of a name
 OPENING, CLOSING = "([{", ")]}"
 WORD = re.compile(r"""[^\W\d][^\s()\[\]{}'",@]*""")
+CHOSEN = re.compile(r"""[^\s()\[\]{}'",@]+""")  # a choice may begin with a digit: layers=100-50
 USUAL = {
     "bias": False, "scale": False, "columns": "fixed", "covariance": "diagonal", "seed": 0,
     "average": False, "policy": "oldest", "coef0": KERNEL_PARAMS["coef0"].default,
@@ -158,7 +159,8 @@ def read_value(text: str, card: Card, name: str, value: str, find: Find) -> Any:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1]
     found = parse_value(value)
-    if isinstance(found, str) and not WORD.fullmatch(found):
+    pattern = CHOSEN if isinstance(card.params.get(name), Choice) else WORD
+    if isinstance(found, str) and not pattern.fullmatch(found):
         raise BadValue(f"{text!r}: {name}={value}: a value is a number, a word, true or false; "
                        f'give other values as nr.make("{card.name}", {name}=...)')  # fmt: skip
     return found

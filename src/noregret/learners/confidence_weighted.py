@@ -3,6 +3,7 @@
 import math
 
 from noregret.algebra import add, image, inner, move_and_sharpen, sqnorm
+from noregret.learners.passive_aggressive import has_C
 from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
@@ -195,10 +196,6 @@ def cw_variance(p: P, s: S, z: Z, margin: float) -> bool:
         return False
     kappa = 2.0 * alpha * phi
     return shift(s, Sz, alpha, kappa, v / (1.0 + kappa * v) > ROUNDING * sqnorm(z))
-
-
-def has_C(p: P) -> str | None:
-    return None if p.C > 0.0 else "it is proved for a C above 0"
 
 
 def scw1_bound(p: P, loss_before: float) -> float:

@@ -355,11 +355,13 @@ def normalised_bound(p: P, norm: float, comparator_normalised_errors: float) -> 
     paper=NAGUMO_NODA_1967,
     params={
         "rho": Param(
-            0.5,
+            0.35,
             above=0.0,
             below=2.0,
             about="the fraction of the error that a step removes",
             search=(0.05, 1.9, "linear"),
+            measured=0.5,
+            earlier=0.5,
         ),
         "delta": Param(
             1e-6,

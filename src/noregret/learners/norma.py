@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from noregret.algebra import add, dot, scale, side
 from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import margin_rule, schedule
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.penalties import squared_penalty
+from noregret.rules.row_size import ROW_COUNTERS
 from noregret.rules.rule_card import P, S, X, Z
 from noregret.rules.schedules import rate
 from noregret.state.fields import scaled
@@ -59,13 +60,7 @@ LOSSES = {
 }
 SLOPE_ONE = ("hinge", "eps_insensitive", "absolute", "huber")
 ADAPTS = ("hinge", "eps_insensitive")  # losses with a margin, or a width, to adapt
-STEP = Param(1.0, above=0.0, about="the step size; at most 1 / lam", search=(1e-3, 1e1, "log"), measured=0.1)
-LAM = Param(
-    1e-4,
-    at_least=0.0,
-    about="the strength of the l2 penalty: each round all weights lose the fraction eta lam",
-    search=(1e-6, 1e-1, "log"),
-)
+PENALTY = "the strength of the l2 penalty: each round all weights lose the fraction eta lam"
 RHO = Param(
     1.0,
     at_least=0.0,
@@ -124,38 +119,80 @@ def find_step(p: P, s: S, margin: float) -> float:
     return float(step)
 
 
+def following_rate_regret(p: P, distance: float, radius: float, least_radius: float, rounds: float) -> float:
+    """D^2 R^2 (1 + ln T) / 2 + 2 (R / r)^2 T, for rates of 1 / S_t and a lam of at most r^2.
+
+    The regret is at most D^2 / 2 times the first 1 / rate and all by which it grows, plus half the sum of rate times
+    |g|^2. By the inequality of the means, row t lets S grow by at most R^2 / t. As lam / S_t is at most 1, no weights
+    are longer than R / lam, so that no gradient is longer than 2 R.
+    """
+    if p.lam > least_radius**2:
+        return math.inf
+    near = 0.5 * (distance * radius) ** 2 * (1.0 + math.log(rounds))
+    return float(near + 2.0 * over(radius, least_radius) ** 2 * rounds)
+
+
 def constant_rate_regret(p: P, radius: float, norm: float, rounds: float) -> float:
     """|u|^2 / (2 eta) + 2 eta R^2 T: no weights are longer than R / lam, so that no gradient is longer than 2 R."""
-    return float(norm**2 / (2.0 * p.eta) + 2.0 * p.eta * radius**2 * rounds)
+    return float(over(norm**2, 2.0 * p.eta) + 2.0 * p.eta * radius**2 * rounds)
 
 
 def falling_rate_regret(p: P, radius: float, norm: float, rounds: float) -> float:
     """(|u| + R / lam)^2 sqrt(T) / (2 eta) + 2 eta R^2 (2 sqrt(T) - 1), for rates of eta / sqrt(t)."""
     root = math.sqrt(rounds)
-    near = (norm + radius / p.lam) ** 2 * root / (2.0 * p.eta)
+    near = over((norm + over(radius, p.lam)) ** 2 * root, 2.0 * p.eta)
     return float(near + 2.0 * p.eta * radius**2 * (2.0 * root - 1.0))
 
 
 def fastest_rate_regret(p: P, radius: float, rounds: float) -> float:
     """G^2 (1 + ln T) / (2 lam), G = 2 R, for rates of 1 / (lam t)."""
-    return float(2.0 * radius**2 * (1.0 + math.log(rounds)) / p.lam)
+    return over(2.0 * radius**2 * (1.0 + math.log(rounds)), p.lam)
 
 
 def longest_weights(p: P, radius: float) -> float:
     """R / lam"""
-    return float(radius / p.lam)
+    return over(radius, p.lam)
+
+
+def longest_weights_following(p: P, radius: float, least_radius: float) -> float:
+    """R / lam, where lam is at most r^2, so that no step turns the weights around."""
+    return longest_weights(p, radius) if p.lam <= least_radius**2 else math.inf
 
 
 def has_penalty(p: P) -> str | None:
     return None if p.lam > 0.0 else "it is proved for a lam above 0"
 
 
+def has_rate(p: P) -> str | None:
+    return None if p.eta > 0.0 else "it is proved for an eta above 0"
+
+
+def has_no_rate(p: P) -> str | None:
+    return None if p.eta == 0.0 else "it is proved for eta = 0, which follows the rows"
+
+
+def has_rate_and_penalty(p: P) -> str | None:
+    return has_rate(p) or has_penalty(p)
+
+
+def has_penalty_alone(p: P) -> str | None:
+    return has_no_rate(p) or has_penalty(p)
+
+
 def asks_for_one(p: P) -> str | None:
     return None if p.nu == 0.0 and p.rho == 1.0 else "it is proved for rho = 1 and nu = 0"
 
 
+def asks_for_one_at_a_rate(p: P) -> str | None:
+    return has_rate(p) or asks_for_one(p)
+
+
+def asks_for_one_at_no_rate(p: P) -> str | None:
+    return has_no_rate(p) or asks_for_one(p)
+
+
 def asks_for_one_and_has_penalty(p: P) -> str | None:
-    return has_penalty(p) or asks_for_one(p)
+    return has_rate_and_penalty(p) or asks_for_one(p)
 
 
 def falls_as_the_penalty_asks(p: P) -> str | None:
@@ -171,10 +208,10 @@ WHEN = "every 0 < |x| <= R; two classes or targets; rho = 1; nu = 0; any u; all 
 SHORT_WEIGHTS = Guarantee(
     "norm of the weights",
     "|w| <= R / lam",
-    "lam > 0; every |x| <= R; two classes or targets, or one class; all importance weights 1",
+    "eta > 0; lam > 0; every |x| <= R; two classes or targets, or one class; all importance weights 1",
     longest_weights,
     options={"loss": SLOPE_ONE},
-    requires=has_penalty,
+    requires=has_rate_and_penalty,
     comparator="none",
 )
 
@@ -182,8 +219,17 @@ SHORT_WEIGHTS = Guarantee(
 @margin_rule(
     paper=KIVINEN_2004,
     params={
-        "eta": STEP,
-        "lam": LAM,
+        "eta": Param(
+            0.0,
+            at_least=0.0,
+            about="the step size; at most 1 / lam; 0 stands for 1 / S, where S is the geometric mean of |x|^2 of the "
+            "rows with a margin below 1 so far",
+            search=(1e-3, 1e1, "log"),
+            measured=0.1,
+            earlier=1.0,
+            per_size=1.0,
+        ),
+        "lam": Param(0.0, at_least=0.0, about=PENALTY, search=(1e-6, 1e-1, "log"), measured=1e-4, earlier=1e-4),
         "rho": RHO,
         "nu": NU,
         "schedule": schedule("constant"),
@@ -191,7 +237,7 @@ SHORT_WEIGHTS = Guarantee(
         "offset": OFFSET,
     },
     state={"w": scaled},
-    counters={"risen": 0.0, "b": 0.0},
+    counters={"risen": 0.0, "b": 0.0, **ROW_COUNTERS},
     counter_laws={"risen": "keep", "b": "add"},
     weight_param="eta",
     score=norma_score,
@@ -202,15 +248,23 @@ SHORT_WEIGHTS = Guarantee(
         Guarantee(
             "regularised regret",
             LESS + "|u|^2 / (2 eta) + 2 eta R^2 T",
-            WHEN,
+            "eta > 0; " + WHEN,
             constant_rate_regret,
             options={"schedule": ("constant",), "loss": SLOPE_ONE, "offset": ("no",)},
-            requires=asks_for_one,
+            requires=asks_for_one_at_a_rate,
+        ),
+        Guarantee(
+            "regularised regret",
+            LESS + "D^2 R^2 (1 + ln T) / 2 + 2 (R / r)^2 T",
+            "eta = 0; lam <= r^2; every r <= |x|; D = max |w_t - u|; " + WHEN,
+            following_rate_regret,
+            options={"schedule": ("constant",), "loss": SLOPE_ONE, "offset": ("no",)},
+            requires=asks_for_one_at_no_rate,
         ),
         Guarantee(
             "regularised regret",
             LESS + "(|u| + R / lam)^2 sqrt(T) / (2 eta) + 2 eta R^2 (2 sqrt(T) - 1)",
-            "lam > 0; " + WHEN,
+            "eta > 0; lam > 0; " + WHEN,
             falling_rate_regret,
             options={"schedule": ("inv_sqrt",), "loss": SLOPE_ONE, "offset": ("no",)},
             requires=asks_for_one_and_has_penalty,
@@ -224,6 +278,16 @@ SHORT_WEIGHTS = Guarantee(
             requires=falls_as_the_penalty_asks,
         ),
         SHORT_WEIGHTS,
+        Guarantee(
+            "norm of the weights",
+            "|w| <= R / lam",
+            "eta = 0; 0 < lam <= r^2; every r <= |x| <= R; two classes or targets, or one class; all importance "
+            "weights 1",
+            longest_weights_following,
+            options={"loss": SLOPE_ONE},
+            requires=has_penalty_alone,
+            comparator="none",
+        ),
     ),
     merge=Merge(
         "bounded",

@@ -13,15 +13,14 @@ from noregret.algebra import (
 )
 from noregret.learners.norma import (
     KIVINEN_2004,
-    LAM,
     LESS,
     LOSS,
     NU,
     OFFSET,
+    PENALTY,
     RHO,
     SHORT_WEIGHTS,
     SLOPE_ONE,
-    STEP,
     WHEN,
     asks_for_one_and_has_penalty,
     combine_well,
@@ -53,8 +52,8 @@ def truncated_regret(p: P, radius: float, norm: float, rounds: float) -> float:
 @margin_rule(
     paper=KIVINEN_2004,
     params={
-        "eta": STEP,
-        "lam": LAM,
+        "eta": Param(1.0, above=0.0, about="the step size; at most 1 / lam", search=(1e-3, 1e1, "log"), measured=0.1),
+        "lam": Param(1e-4, at_least=0.0, about=PENALTY, search=(1e-6, 1e-1, "log")),
         "rho": RHO,
         "nu": NU,
         "budget": Param(

@@ -4,7 +4,7 @@ import math
 
 from noregret.algebra import add, dot, image, inner, move_and_sharpen, posterior_image, sharpen, sqnorm
 from noregret.algebra.verbs import unbound
-from noregret.learners.confidence_weighted import has_C
+from noregret.learners.passive_aggressive import has_C
 from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge

@@ -283,4 +283,7 @@ def weigh_heads(net: Any, hedge: Any) -> None:
             weights[i] = max(weights[i] * beta**loss, floor)
             total += weights[i]
     for i in range(weights.size):
-        weights[i] /= total
+        if total > 0.0:
+            weights[i] /= total
+        else:  # without a floor, losses beyond all measure leave no weight: begin again
+            weights[i] = net.heads[i] / net.options[HEADS]

@@ -1,11 +1,12 @@
 """Multilayer perceptron: online backpropagation (Rumelhart, Hinton and Williams 1986)."""
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from noregret.errors import BadValue
 from noregret.learner.model_file import register_kind
 from noregret.neural.activations import ACTIVATIONS
-from noregret.neural.network import Architecture, NetworkSavepoint
+from noregret.neural.network import INITS, Architecture, NetworkSavepoint
 from noregret.neural.network_learner import SHARED, NetworkLearner
 from noregret.neural.optimizers import OPTIMIZERS, Numbers, find_optimizer
 from noregret.neural.sizes import Sizes, read_sizes
@@ -33,6 +34,10 @@ BATCH = Param(
     grid=(1, 8, 32),
 )  # fmt: skip
 CLIP = Param(0.0, at_least=0.0, about="the largest norm of a gradient; 0 allows any", grid=(0.0, 1.0, 5.0))
+INIT = Choice(
+    "fan_in", dict.fromkeys(INITS), "the first weights from n to m units: up to 1 / root(n), root(6 / (n + m)) "
+    "(Glorot) or root(6 / n) (He)",
+)  # fmt: skip
 OUTPUTS = Choice("drawn", {"drawn": True, "zero": False}, "the first weights of outputs: drawn as all others are, or 0")
 TARGET = Choice("yes", {"yes": True, "no": False}, "whether targets are centred and scaled as they come")
 PARAMS: dict[str, Parameter] = {
@@ -43,6 +48,7 @@ PARAMS: dict[str, Parameter] = {
     "momentum": DECAY,
     "batch": BATCH,
     "clip": CLIP,
+    "init": INIT,
     "outputs": OUTPUTS,
     "replay": Param(0, at_least=0, at_most=MOST_ROWS, about="rounds that are remembered and replayed", grid=(0, 1000)),
     "replays": Param(1, at_least=1, at_most=1000, about="how many of them are learned after each round", grid=(1, 4)),
@@ -70,6 +76,7 @@ class MultilayerPerceptron(NetworkLearner):
     """Online backpropagation: every round is one step down the gradient of its loss, through all layers."""
 
     kind = "mlp"
+    earlier: ClassVar[Mapping[str, Any]] = {"init": "fan_in"}
 
     def __init__(self, **given: Any) -> None:
         shared = {name: given.pop(name) for name in SHARED if name in given}
@@ -84,11 +91,13 @@ class MultilayerPerceptron(NetworkLearner):
             activation=ACTIVATIONS[p["activation"]],
             heads=(*(False for _ in hidden), True),
             bias=self.has_bias,
+            init=p["init"],
             drawn_outputs=p["outputs"] == "drawn",
             optimizer=optimizer,
             numbers=Numbers(p["eta"] or optimizer.eta, p["momentum"], optimizer.rho, optimizer.delta, p["anchor"]),
             batch=self.whole("batch"),
             hedge=(1.0, 0.0, p["clip"]),
+            prior=1.0,
             rescale=0,
             scales=self.scales,
             scales_target=self.reads_targets and p["scale_target"] == "yes",

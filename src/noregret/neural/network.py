@@ -1,5 +1,6 @@
 """The state of a network: its weights and what the optimizer keeps, how they grow, are undone, copied and saved."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,11 @@ NOTHING = np.zeros(0)
 NO_MEMORY = empty_memory(0)
 NO_ROWS = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), NOTHING, NOTHING, NO_MEMORY)
 NO_ROUNDS = Rounds(NOTHING, NOTHING, NOTHING, np.zeros(0, np.uint8), NOTHING)
+INITS: dict[str, Callable[[int, int], float]] = {
+    "fan_in": lambda reads, writes: 1.0 / math.sqrt(max(reads, 1)),
+    "glorot": lambda reads, writes: math.sqrt(6.0 / max(reads + writes, 1)),
+    "he": lambda reads, writes: math.sqrt(6.0 / max(reads, 1)),
+}
 UNSIGNED = ("squares", "moves", "seen", "importance")
 
 
@@ -50,11 +56,13 @@ class Architecture:
     activation: int
     heads: tuple[bool, ...]  # which levels have one
     bias: bool
+    init: str  # how large the first weights are
     drawn_outputs: bool  # whether the weights of outputs are drawn at random; otherwise they begin at 0
     optimizer: Optimizer
     numbers: Numbers
     batch: int
     hedge: tuple[float, float, float]  # beta, the floor of a head's weight, the largest norm of a gradient
+    prior: float  # the first weight of a head, as a share of that of the head below
     rescale: int  # how hedge losses are brought into [0, 1]
     scales: bool  # whether features are scaled by their earlier values
     scales_target: bool
@@ -120,7 +128,8 @@ class Network:
         self.weights = Weights(
             *(np.zeros(size) if name == "w" or name in made.keeps else NOTHING for name in Weights._fields)
         )
-        self.shares = np.array(made.heads) / sum(made.heads)
+        self.shares = np.array(made.heads) * made.prior ** np.arange(len(made.heads))
+        self.shares /= self.shares.sum()
         self.counters, self.seen = np.zeros(COUNTERS), NOTHING
         self.counters[RANDOM] = first_random(made.seed)
         self.memory = empty_memory(made.replay)
@@ -140,10 +149,12 @@ class Network:
         """Draw the first weights of some rows of a matrix, by their numbers from `start` on and nothing else."""
         reads = self.inputs if level == 0 else self.made.hidden[level - 1]
         inside, head = self.layout.split(rows, level)
-        spread = 1.0 / np.sqrt(max(reads, 1))
-        inside[:] = spread * uniform(self.made.seed, level, start, inside.shape)
+        spread = INITS[self.made.init]
+        inside[:] = spread(reads, inside.shape[1]) * uniform(self.made.seed, level, start, inside.shape)
         if self.made.drawn_outputs:
-            head[:] = spread * uniform(self.made.seed + 1, level, start, head.shape)
+            head[:] = spread(reads, head.shape[1]) * uniform(self.made.seed + 1, level, start, head.shape)
+        if self.made.init != "fan_in" and start < self.layout.bias:
+            rows[: self.layout.bias - start] = 0.0
 
     def make_room(self, features: int) -> None:
         """Rows of the first matrix for so many features, with some to spare; in new arrays."""
@@ -254,7 +265,8 @@ class Network:
             )
         else:
             self.bind(task, block, longest, learns).run(rows, rounds)
-        return int(self.counters[FAULT]) - 1
+        fault, self.counters[FAULT] = int(self.counters[FAULT]) - 1, 0.0
+        return fault
 
     def values(self, task: str, block: Block, longest: int, learns: bool) -> Values:
         """All that the loop reads and writes, but for rows and rounds, which are examples."""

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ from noregret.neural.memory import remembered_features
 from noregret.neural.net import Rounds
 from noregret.neural.network import TASKS, Architecture, Network, NetworkSavepoint
 from noregret.neural.network_file import dump_network, restore_network
+from noregret.neural.one_row import SingleRows
 from noregret.rules.method_card import MethodCard
 
 Floats = NDArray[np.float64]
@@ -114,6 +116,7 @@ class NetworkLearner(BaseLearner):
     """A network that learns one round at a time. Subclasses say what it is made of."""
 
     kind: ClassVar[str]
+    earlier: ClassVar[Mapping[str, Any]] = {}  # parameters that came later, with what they were before
 
     def __init__(self, params: Mapping[str, Any], shared: Mapping[str, Any]) -> None:
         super().__init__()
@@ -121,6 +124,7 @@ class NetworkLearner(BaseLearner):
         self.reader = self.make_reader()
         self.network: Network | None = None
         self.architecture = self.design()
+        self._single_rows = SingleRows()
 
     def design(self) -> Architecture:
         """What the network is made of."""
@@ -197,6 +201,18 @@ class NetworkLearner(BaseLearner):
             self._change.settle()
             return self.require_network().matrices()
 
+    def describe_results(self) -> list[str]:
+        """The sizes of the network, in words."""
+        with self._lock:
+            self._change.settle()
+            if self.network is None:
+                return [f"{self.card.name} has no weights yet"]
+            made, outputs = self.architecture, self.network.layout.outputs
+            runs = [(size, len(list(same))) for size, same in groupby(made.hidden)]
+            hidden = [f"{count} x {size}" if count > 1 else str(size) for size, count in runs]
+            sizes = " - ".join([str(self.network.features), *hidden, str(outputs)])
+            return [f"network     {sizes}, {self.network.layout.length(self.network.features):,} weights"]
+
     def put_behind(self, steps: Transforms) -> Self:
         if self.network is not None or self.rounds:
             raise BadValue(f"{self.card.name} has learned already; cannot add transforms to a trained learner. "
@@ -223,6 +239,14 @@ class NetworkLearner(BaseLearner):
             self._change.settle()
             self._run(X, y, weight, query, False)
         return self
+
+    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
+        """Learn one round."""
+        with self._lock:
+            self._change.settle()
+            if weight is None and self._single_rows.learn(self, x, y):
+                return self
+        return super().learn_one(x, y, weight)
 
     def _run(self, X: RowsLike, y: Any, weight: WeightsLike, query: Any, keep: bool) -> tuple[list[Any], Any]:
         y = self.reader.task.accept(y, query)
@@ -277,6 +301,16 @@ class NetworkLearner(BaseLearner):
         with self._lock:
             self._change.settle()
             return self.reader.task.decide(self.reader.labels, self.scores(X))
+
+    def predict_one(self, x: RowLike) -> Any:
+        """The prediction for one row; None before anything was learned."""
+        with self._lock:
+            self._change.settle()
+            scores, task = self._single_rows.score(self, x), self.reader.task
+            if scores is None:
+                return super().predict_one(x)
+            found = task.decide(self.reader.labels, scores.reshape(1, -1) if task.many else scores)[0]
+            return found.item() if hasattr(found, "dtype") else found
 
     def predict_proba(self, X: RowsLike) -> Floats:
         """The probability of every class for every row, in the order of `classes`."""
@@ -334,6 +368,7 @@ class NetworkLearner(BaseLearner):
         params, shared, saved = header.get("params"), header.get("options"), header.get("reader")
         if not (isinstance(params, dict) and isinstance(shared, dict) and isinstance(saved, dict)):
             raise corrupt("params, options and reader must be tables")
+        params = {**cls.earlier, **params}
         reader = restore_outside(cls.card.name, saved, part_of(arrays, "reader/"), find_card)
         own = {name: value for name, value in reader.config.given.items() if name in READERS}
         try:

@@ -47,10 +47,18 @@ class BoundLoop:
 
     def run(self, rows: Rows, rounds: Rounds) -> None:
         """Play the rounds of a call."""
+        self.bind(rows, rounds)
+        self.run_bound()
+
+    def bind(self, rows: Rows, rounds: Rounds) -> None:
+        """Take the rows and rounds of a call."""
         from noregret.jit.layout import fill
 
         self.kept = rows, rounds  # in memory while the loop runs
         fill(self.table, self.loop.slots["rows"], self.kept)
+
+    def run_bound(self) -> None:
+        """Play the rounds that were taken."""
         if self.loop.entry.run(self.at) != 0:
             raise IndexError("the loop of a network reached out of its arrays")
 

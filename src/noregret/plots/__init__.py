@@ -3,7 +3,7 @@
 matplotlib is an extra (`pip install 'noregret[plots]'`) that is imported when the first figure is made.
 """
 
-from noregret.plots.classes import confusion, reliability
+from noregret.plots.classes import accuracy_matrix, confusion, reliability
 from noregret.plots.compression import compression
 from noregret.plots.curves import curves, regret
 from noregret.plots.experts import experts
@@ -18,7 +18,7 @@ from noregret.plots.theory import confidence_ellipse, mistakes_against_margin, t
 from noregret.plots.weights import weights
 
 __all__ = [
-    "compression", "confidence_ellipse", "confusion", "curves", "decision", "entry_weights", "experts", "html_report",
-    "losses", "mistakes_against_margin", "passive_aggressive_sets", "passive_aggressive_step", "portfolios", "regret",
-    "reliability", "save_figure", "truncation", "updates", "weights", "winnow_total_weight",
+    "accuracy_matrix", "compression", "confidence_ellipse", "confusion", "curves", "decision", "entry_weights",
+    "experts", "html_report", "losses", "mistakes_against_margin", "passive_aggressive_sets", "passive_aggressive_step",
+    "portfolios", "regret", "reliability", "save_figure", "truncation", "updates", "weights", "winnow_total_weight",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Pictures of classes: the confusion matrix and the reliability of probabilities."""
+"""Pictures of classes: the confusion matrix, accuracies on tasks, and the reliability of probabilities."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,6 +13,7 @@ from noregret.evaluation.report import plain_label, report_confusion
 from noregret.metrics import Confusion, Reliability
 from noregret.plots.figure import COLOURS, GREY, Axes, Figure, literal, make_figure
 from noregret.plots.report_data import Report, entries_of, name_of, number
+from noregret.training.task_sequence import AccuracyMatrix
 
 NUMBERED = 15  # with more classes, the cells have no numbers
 MOST = 50
@@ -61,6 +62,37 @@ def draw_confusion(panel: Axes, table: NDArray[Any], names: Sequence[str]) -> No
     long = max(map(len, names)) * size > 40
     panel.set_xticklabels(names, rotation=90 if long else 0)
     panel.set_yticklabels(names)
+    panel.grid(visible=False)
+
+
+def accuracy_matrix(results: AccuracyMatrix, title: str = "") -> Figure:
+    """The accuracy on every task (columns) after each was learned (rows), as a heat map in percent."""
+    if not isinstance(results, AccuracyMatrix):
+        raise BadValue(f"accuracy_matrix draws what nr.learn_tasks returns, not {shown(results)}")
+    size = len(results.values)
+    if size > MOST:
+        raise BadValue(f"accuracies on {size:,} tasks are too many to draw; the most are {MOST}")
+    side = min(max(0.55 * size, 3.0), 12.0)
+    figure, (panel,) = make_figure(width=side, height=side)
+    draw_accuracies(panel, results.values)
+    panel.set_title(literal(title, 60), fontsize=10)
+    return figure
+
+
+def draw_accuracies(panel: Axes, values: NDArray[np.float64]) -> None:
+    """Draw accuracies on tasks by what was learned last."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    size = len(values)
+    shade = LinearSegmentedColormap.from_list("", ["white", COLOURS[0]])
+    panel.imshow(values, cmap=shade, vmin=0.0, vmax=1.0)
+    for i, j in np.ndindex(values.shape) if size <= NUMBERED else ():
+        ink = "white" if values[i, j] > 0.6 else "black"
+        panel.text(j, i, f"{100.0 * values[i, j]:.0f}", ha="center", va="center", color=ink, fontsize=9)
+    numbers = range(1, size + 1)
+    panel.set(xlabel="accuracy on task", ylabel="after learning task", xticks=range(size), yticks=range(size))
+    panel.set_xticklabels(numbers)
+    panel.set_yticklabels(numbers)
     panel.grid(visible=False)
 
 

@@ -34,6 +34,7 @@ class Card:
     default_variant: bool = False
     runs_by_default: bool = False  # in a race that names no learners
     boolean_rows: bool = False  # whether all values of rows must be 0 or 1
+    needs: tuple[str, ...] = ()  # things of the caller without which none can be made, such as a torch module
 
     def __repr__(self) -> str:
         options = ", ".join(f"{name}={param.default_text}" for name, param in self.params.items())

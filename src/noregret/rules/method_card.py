@@ -51,6 +51,9 @@ class MethodCard(Card):
             if name not in known:
                 takes = f"it takes {', '.join(known)}" if known else "it takes none"
                 raise BadValue(f"{self.name} has no parameter {name!r}{suggestion(name, known)}; {takes}")
+        missing = [name for name in self.needs if given.get(name) is None]
+        if missing:
+            raise BadValue(f"{self.name} cannot be made by name alone: give it {missing[0]}= in Python")
         shared = {name: value for name, value in given.items() if name in self.options}
         params = {
             name: param.check(self.name, name, given.get(name, param.default)) for name, param in self.params.items()
@@ -75,6 +78,7 @@ class Declared(TypedDict, total=False):
     default_variant: bool
     runs_by_default: bool
     boolean_rows: bool
+    needs: tuple[str, ...]
 
 
 def method_card(**declared: Unpack[Declared]) -> Callable[[Factory], Factory]:

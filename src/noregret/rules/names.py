@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias, get_args
 TaskName: TypeAlias = Literal[
     "binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit",
     "convex", "experts", "structured", "factored", "unsupervised",
+    "recommendation",
 ]  # fmt: skip
 AlgebraName: TypeAlias = Literal["sparse", "dense", "kernel", "reference"]
 RuleKind: TypeAlias = Literal["margin", "gradient", "coordinate", "prototype", "bandit"]

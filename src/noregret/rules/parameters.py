@@ -19,8 +19,9 @@ class Param:
     The search space is a range (lowest, highest, "log" or "linear"), or a grid of values; `untuned` says why there is
     none where a search makes no sense. `measured` is the default where scores are measured in units of the task, as in
     regression; `default` is that of all other tasks, where only signs or the order of scores decide. A default below
-    the range, such as a 0 that stands for a value that follows the rows, is searched in addition. `earlier` is the
-    default of model files that do not tell theirs, where it was another.
+    the range, such as a 0 that stands for a value that follows the rows, is searched in addition. `per_size` makes 0
+    stand for that number over S, the size of the rows (`row_size.py`): a margin rule gets the quotient. `earlier` is
+    the default of model files that do not tell theirs, where it was another than `default`.
     """
 
     default: float
@@ -34,6 +35,7 @@ class Param:
     untuned: str = ""
     measured: float | None = None
     earlier: float | None = None
+    per_size: float | None = None
 
     def __post_init__(self) -> None:
         if (self.search is not None) + bool(self.grid) + bool(self.untuned) > 1:
@@ -69,11 +71,20 @@ class Param:
 
     @property
     def default_text(self) -> str:
-        return f"{self.default:g}" if self.measured is None else f"{self.default:g} (regression: {self.measured:g})"
+        if self.measured is None:
+            return f"{self.default:g}"
+        where = "regression" if self.per_size is None else "regression, structured output"
+        return f"{self.default:g} ({where}: {self.measured:g})"
 
     def default_where(self, measured: bool) -> float:
         """The default of a task, by whether scores are measured in units of the task."""
         return self.default if self.measured is None or not measured else self.measured
+
+    def earlier_where(self, measured: bool) -> float:
+        """The default of a task in model files that do not tell theirs."""
+        if self.earlier is None or (measured and self.measured is not None):
+            return self.default_where(measured)
+        return self.earlier
 
     @property
     def search_text(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from noregret.errors import BadValue
 from noregret.rules.names import AlgebraName, RuleKind
 from noregret.rules.parameters import Choice, Param, bindings
+from noregret.rules.row_size import with_size
 from noregret.rules.specialize import rebind, specializer
 from noregret.state.growth import bank_of, make
 from noregret.state.space import Shape, Space, enlarge
@@ -88,7 +89,7 @@ def probe(card: Probed, share: float = 1.0, chosen: tuple[tuple[str, str], ...] 
         p = card.parameters(*[param.between(share) for param in card.numbers.values()] or [0.0])
         s, z = begin(shape)
         s.n.t = 1.0
-        return rule(p, s, z, margin)
+        return rule(with_size(p, 1.0), s, z, margin)
 
     try:
         with undisturbed():

@@ -32,6 +32,17 @@ def row_size(s: Any) -> float:
     return float(max(s.n.row_size, LEAST))
 
 
+def follows_rows(p: Any) -> bool:
+    """Whether a parameter that follows the rows where it is 0 is 0."""
+    return any(p[where] == 0.0 for where, _ in type(p).size_places)
+
+
+def with_size(p: Any, size: float) -> Any:
+    """The parameters with those that are 0 and follow the rows as their shares of 1 / size."""
+    shares = {p._fields[where]: share / size for where, share in type(p).size_places if p[where] == 0.0}
+    return p._replace(**shares)
+
+
 def goes_on_by_largest_mean(s: Any) -> bool:
     """Whether it is a model of an earlier version, in which the size was the largest mean of all |x|^2 so far."""
     return bool(s.n.row_squares > 0.0)

@@ -115,13 +115,19 @@ class RuleCard(Card):
 
     @cached_property
     def parameters(self) -> Any:
-        """The class of p; `weight_place` says which of its numbers an importance weight multiplies or divides."""
+        """The class of p.
+
+        `weight_place` says which of its numbers an importance weight multiplies or divides, `size_places` which follow
+        the rows where they are 0, and as which share of 1 / S.
+        """
         kind = super().parameters
         place = None
         if self.weight_param:
             divides, name = self.weight_param.startswith("1/"), self.weight_param.removeprefix("1/")
             place = (list(self.numbers).index(name), -1 if divides else 1)
         kind.weight_place = place
+        numbers = enumerate(self.numbers.values())
+        kind.size_places = tuple((at, param.per_size) for at, param in numbers if param.per_size is not None)
         return kind
 
     def functions(self) -> Iterator[Callable[..., Any]]:

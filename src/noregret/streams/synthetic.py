@@ -16,6 +16,7 @@ from noregret.data.settings import Setting, Settings, check_settings, parse_sett
 from noregret.errors import BadValue
 from noregret.streams.drift import DRIFTING
 from noregret.streams.generators import BLOCK, SLACK, Generator, unit
+from noregret.streams.ratings import Ratings
 from noregret.streams.source import Source, read_position
 
 ROWS = 8192
@@ -98,6 +99,7 @@ GENERATORS: dict[str, type[Generator]] = {
     "separable": Separable,
     "noisy": Noisy,
     "disjunction": Disjunction,
+    "ratings": Ratings,
     **DRIFTING,
 }
 

@@ -8,6 +8,7 @@ from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.multilabel import Multilabel
 from noregret.tasks.one_class import OneClass
 from noregret.tasks.ranking import Ranking
+from noregret.tasks.recommendation import Recommendation
 from noregret.tasks.regression import Regression
 from noregret.tasks.structured import Structured
 from noregret.tasks.task import Task
@@ -24,6 +25,7 @@ TASKS: dict[str, type[Task]] = {
         OneClass,
         Bandit,
         Unsupervised,
+        Recommendation,
         Structured,
         Factored,
         Convex,

@@ -3,14 +3,17 @@
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from noregret.rules.parameters import bindings
+from noregret.rules.row_size import count_row, row_size
 from noregret.rules.rule_card import RuleCard
 from noregret.rules.specialize import Copier, rebind, specializer
 from noregret.tasks import budgets, hooks
 from noregret.tasks.budgets import bind_policy
 from noregret.tasks.task import Task
+
+Hook: TypeAlias = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
     rule = graft(card.rule)
     update = rule
     if card.kind == "margin":
-        update = text(hooks.update_margin, rule=rule)
+        update = text(hooks.update_margin, rule=rule, fitted=fit_to_rows(card, text, graft))
     elif card.kind in hooks.BY_SLOPE:
         update = text(hooks.BY_SLOPE[card.kind], rule=rule, slope=graft(options["slope"]))
 
@@ -120,6 +123,13 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
         return text(function, **{name: bound[name] for name in function.__code__.co_names if name in bound})
 
     return loop(play), loop(plan.task.select_scoring(card))
+
+
+def fit_to_rows(card: RuleCard, text: Callable[..., Hook], graft: Callable[..., Hook]) -> Hook:
+    """What gives a margin rule its parameters: with those that follow the rows, if it has such."""
+    if not card.parameters.size_places:
+        return text(hooks.as_given)
+    return text(hooks.fitted_to_rows, count_row=graft(count_row), row_size=graft(row_size))
 
 
 def hooked(move: Any, hooks: Mapping[str, Any]) -> Any:

@@ -133,6 +133,7 @@ class Factored(Task):
 
     name = "factored"
     about = "structured output, chosen part by part"
+    follows_rows = False
     options = {
         "decoder": Choice("sequence", dict.fromkeys(DECODERS), "what an output is, and how the best one is found"),
         "competitor": Choice("max_loss", RIVALS, "the output that the right one must beat", binds="augment"),

@@ -20,6 +20,7 @@ from noregret.algebra.internal_verbs import (
     scaled_by,
 )
 from noregret.algebra.verbs import add, dot, helper, sqnorm, unbound
+from noregret.rules.row_size import count_row, follows_rows, row_size, with_size
 from noregret.tasks.row_cells import (
     CELLS,
     add_terms,
@@ -32,7 +33,7 @@ from noregret.tasks.row_cells import (
     write_cells,
 )
 
-rule = slope = weight = score = final = unbound
+rule = slope = weight = score = final = fitted = unbound
 
 
 def weighed(p: Any, h: Any) -> Any:
@@ -42,6 +43,21 @@ def weighed(p: Any, h: Any) -> Any:
     where, power = type(p).weight_place
     field = p._fields[where]
     return p._replace(**{field: p[where] * h if power > 0 else p[where] / h})
+
+
+def as_given(p: Any, s: Any, z: Any, margin: Any) -> Any:
+    """The parameters for an example, none of which follows the rows."""
+    return p
+
+
+def fitted_to_rows(p: Any, s: Any, z: Any, margin: Any) -> Any:
+    """The parameters for an example: those that follow the rows where they are 0 get their value.
+
+    S is the size of the rows with a hinge loss, which are those that such rules learn from.
+    """
+    if follows_rows(p):
+        return with_size(p, count_row(s, sqnorm(z)) if margin < 1.0 else row_size(s))
+    return p
 
 
 def still(s: Any) -> Any:
@@ -114,7 +130,7 @@ def take_steps(s: Any, x: Any, steps: Any, stride: Any) -> Any:
 def update_margin(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
     """A row of zeros is a round, but no step can help it."""
     if sqnorm(z) > 0.0:
-        return bool(rule(weighed(p, h), s, z, margin))
+        return bool(rule(weighed(fitted(p, s, z, margin), h), s, z, margin))
     return False
 
 

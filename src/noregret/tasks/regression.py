@@ -7,7 +7,7 @@ no deviation: the mean is predicted, and no step is made. As they are, targets h
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,11 +75,11 @@ class Regression(Task):
     default_loss = "eps_insensitive"
     prediction = "target"
     counts_mistakes = False
-    columns = ("loss", "mean loss", "MAE", "RMSE", "R2")
+    columns: ClassVar[tuple[str, ...]] = ("loss", "mean loss", "MAE", "RMSE", "R2")
     metrics = ("target_errors",)
     reading = {"targets": True}
     bias_by_default = True
-    races = ("adadelta", "adagrad")
+    races: ClassVar[tuple[str, ...]] = ("adadelta", "adagrad")
     notes = ("the labels are real targets; the loss decides",)
     no_classes = "regression has targets, not classes"
     play, score_rows = staticmethod(play), staticmethod(score_rows)

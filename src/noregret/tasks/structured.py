@@ -35,6 +35,7 @@ class Structured(Task):
 
     name = "structured"
     about = "signed examples and required margins computed elsewhere"
+    follows_rows = False
     labelled = False
     real = True
     from_source = False

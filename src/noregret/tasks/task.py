@@ -34,7 +34,7 @@ S: TypeAlias = Any
 R: TypeAlias = Any
 TaskName = Literal[
     "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "factored",
-    "convex", "unsupervised",
+    "convex", "unsupervised", "recommendation",
 ]  # fmt: skip
 # Right or wrong; off by an error; only its order counts; what describes a row, and cannot be compared with a truth.
 Prediction = Literal["label", "target", "score", "components"]
@@ -93,6 +93,7 @@ class Task:
     one_label: ClassVar[bool] = False  # every round has one class, and one is predicted: a confusion matrix exists
     real: ClassVar[bool] = False  # a prediction is its score
     measured: ClassVar[bool] = False  # scores are measured in units of the task; not only their signs or order count
+    follows_rows: ClassVar[bool] = True  # whether limits of steps follow the rows by default: not sums over parts
     needs_labels: ClassVar[bool] = True  # rows cannot be learned without labels
     needs_query: ClassVar[bool] = False  # rows come in groups, and batches must hold whole groups
     default_loss: ClassVar[str] = "hinge"  # of a rule without a loss of its own, and where the rule's does not fit
@@ -201,7 +202,7 @@ class Task:
     @classmethod
     def default_number(cls, param: Param) -> float:
         """The default of a number of a rule in this task."""
-        return param.default_where(cls.measured)
+        return param.default_where(cls.measured or (param.per_size is not None and not cls.follows_rows))
 
     @classmethod
     def select_loop(cls, card: RuleCard, chosen: Mapping[str, str]) -> Callable[..., Any]:

@@ -1,0 +1,89 @@
+"""The columns of `noregret recommend`: which of a table hold users, items and ratings; others are left out."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from noregret.data.blocks import Rows
+from noregret.decomposition.rating_columns import COLUMNS, ITEM, RATING, TIME, USER, Ratings, find_role
+from noregret.decomposition.rating_stream import RowReader
+from noregret.errors import BadValue
+from noregret.streams import ReadOptions, Source, open_source
+
+NEEDED = (USER, ITEM, RATING)
+GENERATOR = "ratings"  # of synthetic ratings
+PEEK = 100  # rows from which the columns of JSON lines are known
+
+
+class RatingFile:
+    """A source of ratings, and how its rows are read."""
+
+    def __init__(self, source: Source, columns: Mapping[str, str], left_out: Sequence[str]) -> None:
+        self.source, self.columns, self.left_out = source, columns, left_out
+        self.reader = RowReader({name: role for role, name in columns.items()})
+
+    def read(self, X: Any) -> list[tuple[Any, Any]]:
+        """The pairs of user and item of a batch."""
+        if not isinstance(X, Rows):  # of the generator
+            return [(user, item) for user, item in X.tolist()]
+        found: Ratings = self.reader.read(X)
+        return list(zip(found.users, found.items, strict=True))
+
+
+def open_ratings(args: argparse.Namespace, options: Mapping[str, Any]) -> RatingFile:
+    """The ratings of a command; what its columns hold is told by --columns, or by their names."""
+    if all(name.partition(":")[0] == GENERATOR for name in args.data):
+        return RatingFile(open_source(args.data, ReadOptions(**options), seed=args.seed), {}, [])
+    there = None if "-" in args.data else find_there(args, options)
+    columns = read_option(args.columns) if args.columns else guess_columns(there, args.data[0])
+    for role, name in columns.items():
+        if there is not None and name not in there:
+            known = ", ".join(there)
+            raise BadValue(f"{args.data[0]}: there is no column {name!r} of the {role}; the columns are {known}")
+    left_out = [name for name in there or () if name not in columns.values()]
+    reading = {**options, "label": columns[RATING], "categorical": (columns[USER], columns[ITEM]), "targets": True,
+               "drop": tuple(dict.fromkeys((*options.get("drop", ()), *left_out)))}  # fmt: skip
+    source = open_source(args.data, ReadOptions(**reading), seed=args.seed)
+    return RatingFile(source, columns, [name for name in left_out if find_role(name) != TIME])
+
+
+def find_there(args: argparse.Namespace, options: Mapping[str, Any]) -> list[str]:
+    """The columns of a table."""
+    rows = {"skip", "shuffle", "passes", "limit"}
+    peek = {**{name: value for name, value in options.items() if name not in rows}, "limit": PEEK}
+    source = open_source(args.data, ReadOptions(**{**peek, "label": "NONE", "labelled": False}), seed=args.seed)
+    for _ in source:
+        pass
+    found = source.describe().get("columns")
+    if not isinstance(found, dict):
+        raise BadValue(f"{args.data[0]}: ratings are tables with the columns {', '.join(NEEDED)}: CSV, JSON lines, "
+                       "Parquet, Arrow")  # fmt: skip
+    return list(found)
+
+
+def read_option(text: str) -> dict[str, str]:
+    """The columns named by --columns USER,ITEM,RATING."""
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != len(NEEDED) or not all(names) or len(set(names)) < len(names):
+        raise BadValue(f"--columns takes the columns of user, item and rating, as in customer,book,stars, not {text}")
+    return dict(zip(NEEDED, names, strict=True))
+
+
+def guess_columns(there: Sequence[str] | None, path: str) -> dict[str, str]:
+    """The columns by their names; those of standard input must be called user, item and rating."""
+    if there is None:
+        return {role: role for role in NEEDED}
+    found: dict[str, str] = {}
+    for name in there:
+        role = find_role(name)
+        if role in found:
+            raise BadValue(f"{path}: the columns {found[role]!r} and {name!r} may both be the {role}; name the columns "
+                           "with --columns USER,ITEM,RATING")  # fmt: skip
+        if role is not None:
+            found[role] = name
+    for role in NEEDED:
+        if role not in found:
+            usual = ", ".join(name for name, one in COLUMNS.items() if one == role)
+            raise BadValue(f"{path}: no column is called {usual}; the columns are {', '.join(there)}: name those of "
+                           "user, item and rating with --columns USER,ITEM,RATING")  # fmt: skip
+    return {role: found[role] for role in NEEDED}

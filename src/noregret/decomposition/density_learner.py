@@ -1,0 +1,65 @@
+"""The base of learners of densities: the loss of a row is -log of its density before it is learned."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.blocks import DenseBlock
+from noregret.data.inputs import RowLike, RowsLike
+from noregret.decomposition.base import AnyState, Scored, UnsupervisedLearner
+from noregret.decomposition.gaussian_scores import LOG_TWO_PI
+from noregret.decomposition.matrix_rows import MatrixRows
+from noregret.errors import NotLearned
+from noregret.learner.encode import one_row
+from noregret.rules.parameters import Param
+
+Floats = NDArray[np.float64]
+
+
+def prior_param() -> Param:
+    """How much the start counts."""
+    return Param(1.0, above=0.0, at_most=1e12, search=(0.01, 100.0, "log"),
+                 about="how many rows the variance of the start counts for")  # fmt: skip
+
+
+def variance_param() -> Param:
+    """What is known of a feature at the start."""
+    return Param(1.0, above=1e-100, at_most=1e100, search=(0.01, 100.0, "log"),
+                 about="the variance of every feature at the start")  # fmt: skip
+
+
+class DensityLearner(UnsupervisedLearner[AnyState]):
+    """A learner of the density of rows; a feature that is not known yet has the variance of the start."""
+
+    variance: float
+
+    def _score(self, state: AnyState | None, rows: MatrixRows, start: int) -> Scored:
+        """Scores of rows; features that are new and not 0 in a row have the density of the start."""
+        components, losses = super()._score(state, rows, start)
+        more = (
+            0.5
+            * (LOG_TWO_PI + float(np.log(self.variance)))
+            * count_beyond(rows, 0 if state is None else state.features)
+        )
+        return Scored(components, losses + more)
+
+    def log_density(self, X: RowsLike) -> Floats:
+        """The log-density of every row."""
+        return -self.score(X).losses
+
+    def log_density_one(self, x: RowLike) -> float | None:
+        """The same for one row; None before anything was learned."""
+        try:
+            return float(self.log_density(one_row(x, self.row_config.allows_missing))[0])
+        except NotLearned:
+            return None
+
+
+def count_beyond(rows: MatrixRows, known: int) -> Floats:
+    """How many features from number `known` on are not 0, in each row."""
+    if isinstance(rows.block, DenseBlock):
+        return np.asarray(np.count_nonzero(rows.block.val[:, known:], axis=1), np.float64)
+    block = rows.block
+    size = int(block.indptr[-1])
+    after = (block.idx[:size] >= known) & (block.val[:size] != 0.0)
+    owner = np.repeat(np.arange(block.rows), np.diff(block.indptr))
+    return np.bincount(owner[after], minlength=block.rows).astype(np.float64)

@@ -1,0 +1,89 @@
+"""Densities of Gaussians: roots of covariances, squared distances in standard deviations, and sums of densities."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.decomposition.matrix_rows import row_dots, row_products
+from noregret.errors import BadValue
+
+Floats = NDArray[np.float64]
+LOG_TWO_PI = float(np.log(2.0 * np.pi))
+MOST_NUMBERS = 1 << 27  # of all covariances
+
+
+@dataclass(frozen=True)
+class Gaussians:
+    """Gaussians by their means and the inverse roots of their covariances, or one root for all of them."""
+
+    means: Floats  # m x d
+    whiten: Floats  # m x d x d or 1 x d x d; or, where covariances are diagonal, m x d or 1 x d
+    logs: Floats  # the log-density at the mean, m or 1
+
+    @classmethod
+    def of(cls, means: Floats, covariances: Floats, owner: str) -> Self:
+        """Those with these covariances, m or 1, or with these variances."""
+        constant = -0.5 * means.shape[1] * LOG_TWO_PI
+        if covariances.ndim == 2:
+            whiten = 1.0 / np.sqrt(covariances)
+            return cls(means, whiten, constant + np.log(whiten).sum(axis=1))
+        roots = find_root(covariances, owner)
+        logs = constant - np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+        return cls(means, np.asarray(np.linalg.inv(roots)), logs)
+
+    def distances(self, rows: Floats, middle: Floats) -> Floats:
+        """Squared distances of rows to all means, in standard deviations; no row depends on those beside it.
+
+        They are differences of squares, which lose the fewest digits if `middle` is near rows and means.
+        """
+        rows, means, (m, d) = rows - middle, self.means - middle, self.means.shape
+        if self.whiten.ndim == 3 and len(self.whiten) == m:
+            together = np.ascontiguousarray(self.whiten.transpose(2, 0, 1)).reshape(d, m * d)
+            away = row_products(rows, together) - np.matmul(self.whiten, means[:, :, None]).ravel()
+            away = away.reshape(len(rows) * m, d)
+            return row_dots(away, away).reshape(len(rows), m)
+        if self.whiten.ndim == 3:
+            turn = np.ascontiguousarray(self.whiten[0].T)
+            rows, means, scales = row_products(rows, turn), means @ turn, np.ones((1, d))
+        else:
+            scales = self.whiten**2
+        scaled = means * scales
+        table = np.concatenate((np.broadcast_to(scales, (m, d)), -2.0 * scaled), axis=1)
+        found = row_products(np.concatenate((rows * rows, rows), axis=1), np.ascontiguousarray(table.T))
+        return np.maximum(found + row_dots(scaled, means), 0.0)
+
+
+def sum_logs(logs: Floats) -> tuple[Floats, Floats]:
+    """log sum_k exp(l_k) of every row of logarithms, and the share of each k; no row depends on those beside it."""
+    largest = np.max(logs, axis=1, keepdims=True)
+    shares = np.exp(logs - largest)
+    total = np.matmul(shares[:, None, :], np.ones(logs.shape[1]))
+    return (largest + np.log(total))[:, 0], shares / total
+
+
+def find_root(covariances: Floats, owner: str) -> Floats:
+    """Lower triangular roots of a covariance, or of several."""
+    try:
+        return np.asarray(np.linalg.cholesky(covariances))
+    except np.linalg.LinAlgError:
+        raise BadValue(
+            f"{owner}: the covariance of the rows is too close to singular; scale the rows, or set a larger prior"
+        ) from None
+
+
+def draw_rows(means: Floats, covariances: Floats, numbers: NDArray[np.intp], normal: Floats, owner: str) -> Floats:
+    """Rows from the Gaussians of these numbers, made of standard normal ones; there may be one covariance for all."""
+    own = numbers if len(covariances) == len(means) else np.zeros_like(numbers)
+    if covariances.ndim == 2:
+        return np.asarray(means[numbers] + np.sqrt(covariances)[own] * normal)
+    return np.asarray(means[numbers] + np.matmul(find_root(covariances, owner)[own], normal[:, :, None])[:, :, 0])
+
+
+def check_size(owner: str, count: int, features: int, full: bool) -> None:
+    """Refuse covariances that would not fit into memory."""
+    if full and count * features * features > MOST_NUMBERS:
+        raise BadValue(
+            f'{owner}: {count} covariances of {features} features are too large; set shape="diagonal", or bits'
+        )

@@ -1,0 +1,321 @@
+"""The base of learners of ratings: users and items of any names in, ratings out, and what to recommend.
+
+A subclass declares its card, and says by `plan` what its loop learns. This class reads rows, checks ratings, undoes
+calls that fail, and has the results and the model file.
+"""
+
+import time
+from abc import abstractmethod
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
+from noregret.data.labels import targets
+from noregret.data.transcript import Transcript
+from noregret.decomposition.rating_columns import Id, check_id
+from noregret.decomposition.rating_loops import (
+    ERROR,
+    ERROR_OF_MEAN,
+    SUM,
+    Pairs,
+    Rounds,
+)
+from noregret.decomposition.rating_rows import read_one, read_ratings
+from noregret.decomposition.rating_state import RatingState, Shape, find_touched
+from noregret.decomposition.rating_stream import RowReader
+from noregret.errors import BadValue, NotLearned
+from noregret.features.frames import labels_to_list
+from noregret.learner.arguments import check_integer
+from noregret.learner.base_learner import BaseLearner
+from noregret.learner.header_fields import corrupt, read_list
+from noregret.learner.model_file import Arrays, FindCard, Header
+from noregret.rules.parameters import Param
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+OPTIONS = ("task", "seed", "native")
+LARGEST_SEED = 2**63
+LARGEST = 1e6  # of ratings
+SHOWN = 10  # items
+SCALE = {
+    "minimum": Param(1.0, at_least=-LARGEST, at_most=LARGEST, about="the lowest rating of the scale",
+                     untuned="it belongs to the data"),
+    "maximum": Param(5.0, at_least=-LARGEST, at_most=LARGEST, about="the highest rating of the scale",
+                     untuned="it belongs to the data"),
+}  # fmt: skip
+DAMPING = Param(4.0, above=0.0, search=(0.5, 50.0, "log"), about="as how many ratings without a difference from the "
+                "mean count in the bias of a user or an item")  # fmt: skip
+
+
+class Plan(NamedTuple):
+    """What the loop learns: sizes of the state, and the numbers that it reads."""
+
+    k: int
+    averaging: bool
+    numbers: Floats
+
+
+class Progress(NamedTuple):
+    """The root mean squared error of predictions before ratings were learned, beside those of two baselines."""
+
+    rmse: float
+    biases: float  # of the mean with the damped biases of user and item
+    mean: float  # of the mean of all ratings so far
+
+
+class Numbers(dict[Id, int]):
+    """Users, or items, by number in the order of their appearance."""
+
+    def __missing__(self, name: Id) -> int:
+        number = self[name] = len(self)
+        return number
+
+    def truncate(self, size: int) -> None:
+        """Forget all but the first; may be repeated."""
+        while len(self) > size:
+            self.popitem()
+
+
+class RatingLearner(BaseLearner):
+    """A learner of ratings, which may come in any order, from users and about items that are new at any time."""
+
+    kind: ClassVar[str]
+    shared = ("card",)
+
+    def __init__(self, minimum: float, maximum: float, options: dict[str, Any]) -> None:
+        super().__init__()
+        if not minimum < maximum:
+            raise BadValue(f"{self.card.name}: minimum must be below maximum, not {minimum:g} and {maximum:g}")
+        self.minimum, self.maximum = minimum, maximum
+        self.seed = check_integer("seed", options.get("seed", 0), 0)
+        if self.seed >= LARGEST_SEED:
+            raise BadValue(f"seed must be below 2^63, not {self.seed}")
+        self.native = options.get("native", True)
+        if not isinstance(self.native, bool):
+            raise BadValue(f"native must be True or False, not {self.native!r}")
+        self.reader = RowReader()  # keeps nothing but names of streams that it has read
+        self.plan = self.make_plan()
+        self.user_numbers, self.item_numbers = Numbers(), Numbers()
+        self.state = RatingState(Shape(self.plan.k, self.plan.averaging, self.seed, self.native))
+
+    @abstractmethod
+    def make_plan(self) -> Plan:
+        """What the loop learns, by the parameters."""
+
+    @property
+    def task(self) -> str:
+        return "recommendation"
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.user_numbers)} users, {len(self.item_numbers)} items"
+        return f"<{self.card.name}: {self.task}, {self.rounds} rounds, {sizes}>"
+
+    # ---- rounds ------------------------------------------------------------------------------------------------------
+
+    def play(
+        self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None
+    ) -> Transcript:
+        """Predict every rating, then learn it; all of them, or none. The loss is the squared error.
+
+        X has users and items, y the ratings, which may also stand in X.
+        """
+        began = time.perf_counter()
+        for name, given in (("weight", weight), ("query", query)):
+            if given is not None:
+                raise BadValue(f"{self.card.name} does not support {name}=: leave it out")
+        users, items, beside, _ = read_ratings(X, self.reader)
+        truth = self.check_ratings(beside, labels_to_list(y), len(users))
+        with self._lock:
+            self._change.settle()
+            sizes, own = (len(self.user_numbers), len(self.item_numbers)), self._own_state()
+            undos = [own]
+
+            def undo() -> None:
+                for one in reversed(undos):
+                    one()
+                self.user_numbers.truncate(sizes[0])
+                self.item_numbers.truncate(sizes[1])
+
+            def act() -> Floats:
+                rounds = self.number_rounds(users, items, (truth - self.minimum) / (self.maximum - self.minimum))
+                touched = find_touched(rounds.users), find_touched(rounds.items)
+                undos.append(self.state.savepoint(rounds, touched))
+                self.learn_rounds(rounds, touched)
+                return self.to_ratings(rounds.predictions)
+
+            predictions = self._change.run(act, undo)
+        none = np.zeros(truth.size, bool)
+        seconds = time.perf_counter() - began
+        return Transcript(predictions, predictions, (predictions - truth) ** 2, none, ~none, truth, seconds)
+
+    def error_loss(self, errors: Floats, deviation: Floats) -> Floats:
+        """The loss of predictions that are off by these errors."""
+        return np.asarray(errors**2)
+
+    def check_ratings(self, beside: list[Any] | None, y: Any, rows: int) -> Floats:
+        """The ratings as numbers, each within the scale; an error names the row."""
+        if (y is None) == (beside is None):
+            raise BadValue("there are no ratings; give them as y, or as the column rating" if y is None else
+                           "ratings are given twice: as y, and beside users and items")  # fmt: skip
+        truth = targets(beside if y is None else y, "rating")
+        if truth.size != rows:
+            raise BadValue(f"there are {rows} rows and {truth.size} ratings")
+        outside = np.flatnonzero((truth < self.minimum) | (truth > self.maximum))
+        if outside.size:
+            row = int(outside[0])
+            raise BadValue(f"row {row}: the rating {truth[row]:g} is outside of the scale from {self.minimum:g} to "
+                           f"{self.maximum:g}; set minimum and maximum (--scale LOW HIGH)", row=row)  # fmt: skip
+        return truth
+
+    def number_rounds(self, users: list[Id], items: list[Id], shares: Floats) -> Rounds:
+        """Rounds with numbers for users and items; new ones get the next."""
+        who = np.fromiter(map(self.user_numbers.__getitem__, users), np.int64, len(users))
+        what = np.fromiter(map(self.item_numbers.__getitem__, items), np.int64, len(items))
+        size = len(users)
+        return Rounds(who, what, shares, np.zeros(size), np.full(size, -1, np.int64), np.zeros(size))
+
+    def learn_rounds(self, rounds: Rounds, touched: tuple[Integers, Integers]) -> None:
+        """Learn rounds of these users and items, and refuse what overflows."""
+        size = rounds.users.size
+        self.state.grow(len(self.user_numbers), len(self.item_numbers), size)
+        if not self.state.learn(rounds, touched, self.plan.numbers):
+            raise BadValue(f"{self.card.name}: the factors became infinite; take a smaller eta, or a larger penalty")
+        self.rounds += size
+        self.updates += size
+
+    def to_ratings(self, shares: Floats) -> Floats:
+        return np.asarray(self.minimum + (self.maximum - self.minimum) * shares)
+
+    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
+        """Learn one rating."""
+        return self.learn(read_one(x), None if y is None else [y], weight)
+
+    # ---- predictions -------------------------------------------------------------------------------------------------
+
+    def predict(self, X: RowsLike) -> NDArray[np.float64]:
+        """The rating of every row; a user or an item that is not known counts as one without a bias."""
+        users, items, *_ = read_ratings(X, self.reader)
+        with self._lock:
+            self._change.settle()
+            self.require_ratings()
+            return self.score(find_numbers(self.user_numbers, users), find_numbers(self.item_numbers, items))
+
+    def predict_one(self, x: RowLike) -> Any:
+        """The rating of one row; None before anything was learned."""
+        try:
+            return float(self.predict(read_one(x))[0])
+        except NotLearned:
+            return None
+
+    def score(self, users: Integers, items: Integers) -> Floats:
+        """The ratings of users and items by number, -1 for those that are not known."""
+        pairs = Pairs(users, items, np.zeros(users.size))
+        self.state.predict(pairs, self.plan.numbers)
+        if not np.isfinite(pairs.predictions).all():
+            raise BadValue(f"{self.card.name}: a prediction is not finite: the factors are too large")
+        return self.to_ratings(pairs.predictions)
+
+    def require_ratings(self) -> None:
+        if not self.rounds:
+            raise NotLearned(f"{self.card.name} has not seen a rating yet; learn something first")
+
+    def recommend(self, user: Any, n: int = 10, again: bool = False) -> list[tuple[Id, float]]:
+        """The n items with the highest predicted ratings for a user, with these, the highest first.
+
+        Items that the user has rated are left out, unless `again` is true. Of equal ratings the item seen first leads.
+        For a user who is not known these are the items that are good for everyone.
+        """
+        count = check_integer("n", n, 1)
+        name = check_id(user, "user")
+        with self._lock:
+            self._change.settle()
+            self.require_ratings()
+            number = self.user_numbers.get(name, -1)
+            items = np.arange(self.state.items)
+            if not again and number >= 0:
+                items = np.setdiff1d(items, self.state.known.items[self.state.find_ratings(number)])
+            found = self.score(np.full(items.size, number), items)
+            best = np.argsort(-found, kind="stable")[:count]
+            names = list(self.item_numbers)
+            return [(names[items[at]], float(found[at])) for at in best.tolist()]
+
+    def ratings_of(self, user: Any) -> dict[Id, float]:
+        """The ratings of a user by item, the first one first; the last one where an item was rated again."""
+        with self._lock:
+            self._change.settle()
+            number, known = self.user_numbers.get(check_id(user, "user"), -1), self.state.known
+            numbers = self.state.find_ratings(number)[::-1] if number >= 0 else np.zeros(0, np.int64)
+            names = list(self.item_numbers)
+            values = self.to_ratings(known.ratings)
+            return {names[known.items[n]]: float(values[n]) for n in numbers.tolist()}
+
+    @property
+    def users(self) -> list[Id]:
+        """All users, in the order of their first ratings."""
+        return list(self.user_numbers)
+
+    @property
+    def items(self) -> list[Id]:
+        """All items, in the order of their first ratings."""
+        return list(self.item_numbers)
+
+    @property
+    def mean(self) -> float:
+        """The mean of all ratings; of one that was replaced, only the last."""
+        self.require_ratings()
+        return float(self.to_ratings(self.state.totals[SUM : SUM + 1] / self.state.ratings)[0])
+
+    @property
+    def progress(self) -> Progress:
+        """The root mean squared error of all ratings so far, each predicted before it was learned."""
+        with self._lock:
+            self._change.settle()
+            squares = self.state.totals[ERROR : ERROR_OF_MEAN + 1] / max(self.rounds, 1)
+            return Progress(*((self.maximum - self.minimum) * np.sqrt(squares)).tolist())
+
+    def describe_results(self) -> list[str]:
+        """How much it has seen, for `noregret show`."""
+        if not self.rounds:
+            return []
+        sizes = f"{len(self.user_numbers):,} users, {len(self.item_numbers):,} items, {self.state.ratings:,} ratings"
+        errors = "RMSE before learning {:.4g}, of the biases alone {:.4g}, of the mean {:.4g}".format(*self.progress)
+        return [f"{sizes}; mean rating {self.mean:.4g} on a scale from {self.minimum:g} to {self.maximum:g}", errors]
+
+    # ---- model files -------------------------------------------------------------------------------------------------
+
+    def dump(self) -> tuple[Header, Arrays]:
+        with self._lock:
+            self._change.settle()
+            options = {"seed": self.seed, "native": self.native}
+            names = {"users": self.users, "items": self.items}
+            return {"params": self.params, "options": options, **names, **self.dump_counts()}, self.state.dump()
+
+    @classmethod
+    def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
+        params, options = header.get("params"), header.get("options")
+        if not isinstance(params, dict) or not isinstance(options, dict):
+            raise corrupt("params and options must be objects")
+        if set(params) - set(cls.card.params):
+            raise corrupt(f"{cls.card.name} has no such parameters")
+        try:
+            new: Self = cls.card.build(**params, **options)  # type: ignore[attr-defined]
+        except (BadValue, TypeError) as error:
+            raise corrupt(str(error)) from None
+        new.restore_counts(header)
+        for numbers, what in ((new.user_numbers, "users"), (new.item_numbers, "items")):
+            names = read_list(header, what)
+            if not set(map(type, names)) <= {str, int} or len(set(names)) < len(names):
+                raise corrupt(f"{what} must be different texts or whole numbers")
+            numbers.update(zip(names, range(len(names)), strict=True))
+        new.state = RatingState.restore(new.state.shape, arrays, len(new.user_numbers), len(new.item_numbers))
+        steps = int(new.state.of_users.steps.sum())
+        if not steps == int(new.state.of_items.steps.sum()) == new.rounds == new.updates:
+            raise corrupt("its rounds are not those of its users and items")
+        return new
+
+
+def find_numbers(known: Numbers, names: list[Id]) -> Integers:
+    """The numbers of users, or items; -1 for those that are not known."""
+    return np.array([known.get(name, -1) for name in names], np.int64)

@@ -1,0 +1,245 @@
+"""What a learner of ratings knows: users and items with their factors and biases, and all ratings."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.blocks import all_finite
+from noregret.decomposition.factors_file import read_array
+from noregret.decomposition.rating_loops import COUNT, SUM, TOTALS, Memory, Pairs, Rounds, Side, make_play, make_score
+from noregret.decomposition.rating_table import Known, count_slots, fill_lists
+from noregret.learner.header_fields import corrupt
+from noregret.learner.model_file import Arrays
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+ROWS = 64  # of factors that are drawn together, so that draws do not depend on how users and items come
+DEVIATION = 0.1  # of factors at the start
+FEW = 64  # rounds of a call, which are not worth counting all users
+LEAST = 8  # rows that there is room for at first
+Number = TypeVar("Number", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large the parts of a state are, and how they are drawn."""
+
+    k: int
+    averaging: bool
+    seed: int
+    native: bool
+
+    def draw(self, side: int, first: int, last: int) -> Floats:
+        """The factors of new users (side 0) or items (side 1) from number `first` to `last`, normally distributed."""
+        blocks = range(first // ROWS, -(-last // ROWS)) if last > first and self.k else range(0)
+        if not blocks:
+            return np.zeros((last - first, self.k))
+        drawn = np.concatenate([self.draw_block(2 * block + side) for block in blocks])
+        return drawn[first - blocks[0] * ROWS : last - blocks[0] * ROWS]
+
+    def draw_block(self, number: int) -> Floats:
+        random = np.random.Generator(np.random.Philox(key=np.array([self.seed, number], np.uint64)))
+        return DEVIATION * random.standard_normal((ROWS, self.k))
+
+    def empty(self) -> Side:
+        """No users, or no items."""
+        width = self.k if self.averaging else 0
+        none = np.zeros(0, np.int64)
+        return Side(np.zeros((0, self.k)), np.zeros((0, width)), np.zeros(0), none, none)
+
+
+class RatingState:
+    """Arrays with spare room; `users`, `items` and `ratings` say how many rows are in use."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.users = self.items = 0
+        self.of_users, self.of_items = shape.empty(), shape.empty()
+        self.totals = np.zeros(TOTALS)
+        none = np.zeros(0, np.int32)
+        self.known = Known(none, none, np.zeros(0), none, none, np.full(count_slots(0), -1, np.int32))
+        self.memory = make_memory(0, shape.k)
+        self.play, self.score = make_play(), make_score()
+
+    @property
+    def ratings(self) -> int:
+        """How many different ratings there are."""
+        return int(self.totals[COUNT])
+
+    def grow(self, users: int, items: int, ratings: int) -> None:
+        """Make room for so many users and items, and for so many more ratings."""
+        if users > self.users:
+            self.of_users = grow_side(self.of_users, self.users, users, self.shape.draw(0, self.users, users))
+            heads = resize(self.known.heads, users, self.users)
+            heads[self.users : users] = -1
+            self.known = self.known._replace(heads=heads)
+            self.users = users
+        if items > self.items:
+            self.of_items = grow_side(self.of_items, self.items, items, self.shape.draw(1, self.items, items))
+            self.items = items
+        wanted = self.ratings + ratings
+        if wanted > self.known.users.size:
+            known, used = self.known, self.ratings
+            self.known = Known(
+                resize(known.users, wanted, used),
+                resize(known.items, wanted, used),
+                resize(known.ratings, wanted, used),
+                resize(known.later, wanted, used),
+                known.heads,
+                known.table,
+            )
+        if count_slots(wanted) > self.known.table.size:
+            self.list_again(count_slots(2 * wanted))
+
+    def list_again(self, slots: int) -> int:
+        """Build the lists of ratings anew, with so many slots; how many ratings are there twice."""
+        heads, table = np.full(self.known.heads.size, -1, np.int32), np.full(slots, -1, np.int32)
+        known = self.known._replace(heads=heads, table=table, later=np.zeros_like(self.known.later))
+        twice = fill_lists(known, self.ratings, self.shape.native)
+        self.known = known
+        return twice
+
+    def learn(self, rounds: Rounds, touched: tuple[Integers, Integers], numbers: Floats) -> bool:
+        """Learn rounds of these users and items, for which there is room; whether nothing has overflowed."""
+        counts, size = self.of_users.counts, rounds.users.size
+        most = size + int(counts[touched[0]].max(initial=0))
+        if self.shape.k and most > self.memory.entries.size:
+            self.memory = make_memory(2 * most, self.shape.k)
+        self.play.run(
+            self.shape.native, rounds=rounds, users=self.of_users, items=self.of_items, known=self.known,
+            totals=self.totals, memory=self.memory, numbers=numbers,
+        )  # fmt: skip
+        sides = zip((self.of_users, self.of_items), touched, strict=True)
+        parts = [array[rows] for side, rows in sides for array in (side.factors, side.averages)]
+        return all(map(all_finite, [*parts, rounds.predictions]))
+
+    def predict(self, pairs: Pairs, numbers: Floats) -> None:
+        """Predict ratings; nothing is learned."""
+        self.score.run(self.shape.native, pairs=pairs, users=self.of_users, items=self.of_items, totals=self.totals,
+                       numbers=numbers)  # fmt: skip
+
+    def savepoint(self, rounds: Rounds, touched: tuple[Integers, Integers]) -> Callable[[], None]:
+        """How to go back to now, after whatever rounds of these users and items changed; may be repeated."""
+        before = dict(vars(self))
+        saved: list[tuple[NDArray[Any], Integers, NDArray[Any]]] = [
+            (self.totals, np.arange(TOTALS), self.totals.copy())
+        ]
+        sizes = (self.users, self.items)
+        for side, numbers, size in zip((self.of_users, self.of_items), touched, sizes, strict=True):
+            rows = numbers[numbers < size]
+            saved += [(array, rows, array[rows]) for array in side]
+        saved.append((self.totals, np.arange(TOTALS), self.totals.copy()))
+
+        def undo() -> None:
+            vars(self).update(before)
+            for array, rows, values in saved:
+                array[rows] = values
+            replaced = (rounds.entries >= 0) & (rounds.entries < self.ratings)
+            for t in np.flatnonzero(replaced)[::-1].tolist():
+                self.known.ratings[rounds.entries[t]] = rounds.before[t]
+            self.list_again(self.known.table.size)
+
+        return undo
+
+    def find_ratings(self, user: int) -> Integers:
+        """The numbers of all ratings of a user, the last one first."""
+        found, n = list[int](), int(self.known.heads[user])
+        while n >= 0:
+            found.append(n)
+            n = int(self.known.later[n])
+        return np.array(found, np.int64)
+
+    # ---- model files -------------------------------------------------------------------------------------------------
+
+    def dump(self) -> Arrays:
+        """All arrays without spare room; counts and lists follow from the ratings."""
+        found: Arrays = {"totals": self.totals.copy()}
+        for name, side, size in (("users", self.of_users, self.users), ("items", self.of_items, self.items)):
+            found |= {f"{name}.{part}": getattr(side, part)[:size].copy() for part in ("factors", "sums", "steps")}
+            if self.shape.averaging:
+                found[f"{name}.averages"] = side.averages[:size].copy()
+        for part in ("users", "items", "ratings"):
+            found[f"ratings.{part}"] = getattr(self.known, part)[: self.ratings].copy()
+        return found
+
+    @classmethod
+    def restore(cls, shape: Shape, arrays: Arrays, users: int, items: int) -> Self:
+        """The state of a file, all checked."""
+        new = cls(shape)
+        new.users, new.items = users, items
+        who, what = read_numbers(arrays, "ratings.users", users), read_numbers(arrays, "ratings.items", items)
+        values, totals = read_array(arrays, "ratings.ratings", 1), read_array(arrays, "totals", 1)
+        if not who.size == what.size == values.size or ((values < 0.0) | (values > 1.0)).any():
+            raise corrupt("its ratings do not fit together")
+        if totals.shape != (TOTALS,) or totals[COUNT] != values.size or (totals[SUM + 1 :] < 0.0).any():
+            raise corrupt("its totals are not those of its ratings")
+        if not -1e-6 <= totals[SUM] <= values.size * (1.0 + 1e-6):
+            raise corrupt("its sum is not that of its ratings")
+        new.totals = totals
+        new.of_users = read_side(shape, arrays, "users", users, who)
+        new.of_items = read_side(shape, arrays, "items", items, what)
+        none = np.full(users, -1, np.int32)
+        new.known = Known(who, what, values, np.zeros(values.size, np.int32), none, none)
+        if new.list_again(count_slots(values.size)):
+            raise corrupt("a rating is there twice")
+        return new
+
+
+def make_memory(items: int, k: int) -> Memory:
+    """Room for so many items of a user, and for gradients of k factors."""
+    truths, guesses, slopes = np.zeros((3, items))
+    return Memory(np.zeros(items, np.int64), truths, guesses, slopes, np.zeros(k), np.zeros(k))
+
+
+def find_touched(numbers: Integers) -> Integers:
+    """Different numbers of users, or items, in order."""
+    return np.flatnonzero(np.bincount(numbers)) if numbers.size > FEW else np.unique(numbers)
+
+
+def resize(array: NDArray[Number], size: int, used: int) -> NDArray[Number]:
+    """The same array with room for so many rows, where there is less."""
+    if size <= len(array):
+        return array
+    larger = np.zeros((max(size, 2 * len(array), LEAST), *array.shape[1:]), array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+def grow_side(side: Side, used: int, size: int, factors: Floats) -> Side:
+    """Room for more users, or items, with these factors."""
+    larger = Side(
+        resize(side.factors, size, used),
+        resize(side.averages, size, used),
+        resize(side.sums, size, used),
+        resize(side.counts, size, used),
+        resize(side.steps, size, used),
+    )
+    for array in larger:
+        array[used:size] = 0
+    larger.factors[used:size] = factors
+    return larger
+
+
+def read_numbers(arrays: Arrays, name: str, size: int) -> NDArray[np.int32]:
+    """Numbers of users or items, all of which are there."""
+    found = arrays.get(name)
+    if found is None or found.dtype != np.int32 or found.ndim != 1 or ((found < 0) | (found >= size)).any():
+        raise corrupt(f"{name} must be numbers below {size}")
+    return found.copy()
+
+
+def read_side(shape: Shape, arrays: Arrays, name: str, size: int, numbers: NDArray[np.int32]) -> Side:
+    """Users, or items, of a file; `numbers` are those of all ratings."""
+    factors, sums = read_array(arrays, f"{name}.factors", 2), read_array(arrays, f"{name}.sums", 1)
+    averages = read_array(arrays, f"{name}.averages", 2) if shape.averaging else np.zeros((size, 0))
+    steps, counts = arrays.get(f"{name}.steps"), np.bincount(numbers, minlength=size).astype(np.int64)
+    if steps is None or steps.dtype != np.int64 or steps.shape != (size,) or (steps < counts).any():
+        raise corrupt(f"{name}.steps must be whole numbers, at least those of different ratings")
+    if factors.shape != (size, shape.k) or sums.shape != (size,) or (counts < 1).any():
+        raise corrupt(f"the arrays of its {name} do not fit together")
+    if averages.shape != (size, shape.k if shape.averaging else 0):
+        raise corrupt(f"the averages of its {name} do not fit together")
+    return Side(factors, averages, sums, counts, steps.copy())

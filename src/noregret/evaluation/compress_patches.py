@@ -1,0 +1,75 @@
+"""Compress a picture by a dictionary of patches: learned atoms, and for each patch the few that it is made of."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.decomposition.pursuit import approximate, pursue, share_steps
+from noregret.errors import BadValue
+from noregret.evaluation.compressed import Compressed
+from noregret.evaluation.images import Picture
+from noregret.learner.factory import make
+
+Floats = NDArray[np.float64]
+SIDE = 8  # pixels of a patch
+PASSES, BATCH = 5, 256
+MOST_ATOMS = 128
+PATCHES_PER_ATOM = 16  # fewer, and the atoms take more numbers than they save
+STEPS_PER_RANK = 3  # a patch may have more atoms than the mean, where others need fewer
+MOST_RANK = SIDE * SIDE
+
+
+def compress_by_dictionary(picture: Picture, rank: int) -> Compressed:
+    """Learn atoms of the patches of a picture, and give each patch the atoms that lower the error most.
+
+    `rank` is how many atoms a patch has on average. A patch keeps its mean by colour, and a number and a weight for
+    each atom; the atoms are kept, too.
+    """
+    if not 1 <= rank <= MOST_RANK:
+        raise BadValue(f"the rank must be from 1 to {MOST_RANK}, the atoms of a patch on average, not {rank}")
+    patches = cut(picture)
+    colours = patches.shape[2]
+    means = patches.mean(axis=1, keepdims=True)
+    rows = (patches - means).reshape(len(patches), -1)
+    atoms = learn_atoms(rows)
+    inside = cut(np.ones(picture.shape), "constant").reshape(rows.shape) > 0.0
+    left = pursue(rows, atoms, min(STEPS_PER_RANK * rank, len(atoms), rows.shape[1]), inside)
+    whole, base = float(np.sum(picture * picture)) or 1.0, len(patches) * colours + atoms.size
+    numbers, errors, sizes = np.arange(len(rows)), list[float](), list[int]()
+    for mean in range(1, rank + 1):
+        counts = share_steps(left, mean * len(rows))
+        errors.append(float(np.sqrt(left[numbers, counts].sum() / whole)))
+        sizes.append(base + 2 * int(counts.sum()))
+    found = join(approximate(rows, atoms, counts).reshape(patches.shape) + means, picture.shape)
+    return Compressed(found, errors, None, sizes)
+
+
+def learn_atoms(rows: Floats) -> Floats:
+    """Atoms of length 1; rows are scaled by one number, so that the penalty of the learner suits them."""
+    size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", rows, rows)))) or 1.0
+    count = int(np.clip(len(rows) // PATCHES_PER_ATOM, 1, MOST_ATOMS))
+    learner: Any = make("dictionary", k=count, batch=BATCH)
+    random = np.random.default_rng(0)
+    for _ in range(PASSES):
+        learner.learn(rows[random.permutation(len(rows))] / size)
+    atoms = learner.components
+    lengths = np.sqrt(np.einsum("ij,ij->i", atoms, atoms))
+    return np.asarray(atoms[lengths > 0.0] / lengths[lengths > 0.0, None])
+
+
+def cut(picture: Picture, mode: Literal["edge", "constant"] = "edge") -> Floats:
+    """The patches, of shape (patches, pixels, colours); beyond the edges the last line is repeated, or 0."""
+    colours = picture.reshape(*picture.shape[:2], -1)
+    down, across = (-(-size // SIDE) for size in picture.shape[:2])
+    more = ((0, down * SIDE - colours.shape[0]), (0, across * SIDE - colours.shape[1]), (0, 0))
+    wide = np.pad(colours, more, mode=mode).reshape(down, SIDE, across, SIDE, -1)
+    return np.asarray(wide.transpose(0, 2, 1, 3, 4).reshape(down * across, SIDE * SIDE, -1))
+
+
+def join(patches: Floats, shape: tuple[int, ...]) -> Picture:
+    """The picture of this shape that was cut into patches."""
+    down, across = (-(-size // SIDE) for size in shape[:2])
+    wide = patches.reshape(down, across, SIDE, SIDE, -1).transpose(0, 2, 1, 3, 4)
+    whole = wide.reshape(down * SIDE, across * SIDE, -1)[: shape[0], : shape[1]]
+    return np.asarray(whole.reshape(shape))
