@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
+from noregret.learner.model_file import pack, unpack
 from tests.conformance.protocol import state
 from tests.support import refusal, small_stream
 
@@ -67,6 +68,27 @@ def test_a_round_that_overflows_is_named_and_nothing_is_learned(optimizer: str) 
     assert "row 7" in refusal(lambda: learner.predict(rows))
 
 
+@pytest.mark.parametrize("more", [{"batch": 3}, {"batch": 8}, {"replay": 9}, {"replay": 9, "batch": 2, "replays": 3}])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_weights_of_features_that_a_refused_call_did_not_name_are_as_before(optimizer: str, more: Any) -> None:
+    """A step of a mini-batch moves the weights of its earlier rounds, and a replay those of rounds of earlier calls."""
+    learner = mlp(optimizer=optimizer, scale=False, **more)
+    learner.learn([{f"f{number}": 1.0} for number in range(7)], [0, 1] * 3 + [0])
+    before = state(learner)
+    assert "row 2" in refusal(lambda: learner.learn([{"f0": 1.0}, {"f0": 2.0}, {"f0": 1e200}], [0, 1, 0]))
+    assert state(learner) == before
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_a_network_that_refused_to_predict_can_be_saved_and_loaded(native: bool) -> None:
+    learner, rows = mlp(scale=False, native=native).learn(X, Y), X.copy()
+    before = state(learner)
+    rows[7, 2] = 1e200
+    assert "row 7" in refusal(lambda: learner.predict(rows))
+    assert state(learner) == before
+    assert unpack(pack(learner), "m.nr").predict(X).tolist() == learner.predict(X).tolist()
+
+
 def test_a_network_that_diverges_is_stopped() -> None:
     """The loss grows without end: at some round it is refused, and that round is named."""
     learner = mlp(optimizer="sgd", eta=1e5, task="regression", scale_target="no", scale=False)
@@ -81,6 +103,15 @@ def test_targets_that_are_too_large_are_refused() -> None:
     targets[3] = 1e300
     assert "row 3" in refusal(lambda: learner.learn(X, targets))
     assert state(learner) == before
+
+
+def test_a_first_target_that_is_too_large_is_refused() -> None:
+    """Nothing is learned from the first target but the mean and deviation of targets, which it would spoil."""
+    for target in (1e61, -1e300):
+        learner = mlp(task="regression")
+        assert "row 0" in refusal(lambda learner=learner, y=target: learner.learn(X[:1], [y]))  # type: ignore[misc]
+        assert learner.rounds == 0
+    assert mlp(task="regression").learn(X[:1], [1e60]).rounds == 1
 
 
 def test_a_network_that_does_not_fit_in_memory_is_refused() -> None:
