@@ -96,6 +96,6 @@ class Updates:
             return float(eta * step)
         if self.name == "adam":
             a[i], b[i] = 0.9 * a[i] + 0.1 * g, 0.999 * b[i] + 0.001 * g * g
-            root: float = (b[i] / (1 - 0.999**self.steps)) ** 0.5
-            return -eta * a[i] / (1 - 0.9**self.steps) / (root + 1e-8)
+            means = a[i] / (1 - 0.9**self.steps), b[i] / (1 - 0.999**self.steps)
+            return float(-eta * means[0] / (np.sqrt(means[1]) + 1e-8))
         return -eta * g
