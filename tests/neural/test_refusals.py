@@ -83,6 +83,15 @@ def test_targets_that_are_too_large_are_refused() -> None:
     assert state(learner) == before
 
 
+def test_a_first_target_that_is_too_large_is_refused() -> None:
+    """Nothing is learned from the first target but the mean and deviation of targets, which it would spoil."""
+    for target in (1e61, -1e300):
+        learner = mlp(task="regression")
+        assert "row 0" in refusal(lambda learner=learner, y=target: learner.learn(X[:1], [y]))  # type: ignore[misc]
+        assert learner.rounds == 0
+    assert mlp(task="regression").learn(X[:1], [1e60]).rounds == 1
+
+
 def test_a_network_that_does_not_fit_in_memory_is_refused() -> None:
     assert "memory" in refusal(lambda: mlp(layers=[1000], bits=24).learn([{"a": 1.0}], [1]))
 

@@ -89,10 +89,6 @@ class Translator(BaseLearner):
     """A Transformer that translates a sentence, sees its validated translation, and takes one step toward it."""
 
     kind: ClassVar[str] = "translator"
-    usage: ClassVar[tuple[str, ...]] = (
-        "noregret translate {path} SENTENCES.txt",
-        "noregret translate {path} SENTENCES.txt --adapt TRANSLATIONS.txt --save {path}",
-    )
     shared: ClassVar[tuple[str, ...]] = ("vocabulary", "sizes", "state", "adaptation", "search")
 
     def __init__(self, vocabulary: Vocabulary | None = None, seed: int = 0, **given: Any) -> None:
@@ -141,6 +137,11 @@ class Translator(BaseLearner):
     @property
     def task(self) -> str:
         return "structured"
+
+    def commands(self, path: str) -> list[str]:
+        """The commands that use a model file."""
+        use = f"noregret translate {path} SENTENCES.txt"
+        return [use, f"{use} --adapt TRANSLATIONS.txt --save {path}"]
 
     @property
     def params(self) -> dict[str, Any]:
