@@ -88,7 +88,7 @@ class Updates:
         a, b, eta = self.a, self.b, self.eta
         if self.name == "adagrad":
             a[i] += g * g
-            return -eta * g / (a[i] ** 0.5 + 1e-8)
+            return float(-eta * g / (a[i] ** 0.5 + 1e-8))
         if self.name == "adadelta":
             a[i] = 0.95 * a[i] + 0.05 * g * g
             step: Any = -((b[i] + 1e-6) ** 0.5) / (a[i] + 1e-6) ** 0.5 * g
