@@ -92,6 +92,13 @@ def test_a_first_target_that_is_too_large_is_refused() -> None:
     assert mlp(task="regression").learn(X[:1], [1e60]).rounds == 1
 
 
+def test_a_gradient_that_is_too_large_is_refused_in_its_own_round() -> None:
+    learner = mlp(task="regression", scale_target="no").learn(X, X[:, 0])
+    before = state(learner)
+    assert "round 21 (row 0" in refusal(lambda: learner.learn(X[:1], [1e59], weight=1e3))
+    assert state(learner) == before
+
+
 def test_a_network_that_does_not_fit_in_memory_is_refused() -> None:
     assert "memory" in refusal(lambda: mlp(layers=[1000], bits=24).learn([{"a": 1.0}], [1]))
 
@@ -134,3 +141,12 @@ def test_features_are_scaled_by_earlier_rounds_only() -> None:
     scaled = (12.0 - past.mean()) / past.std(), 10.0 / np.sqrt((25.0 + 100.0 + 100.0) / 3)
     assert learner.scores([{"a": 12.0, "b": 10.0}])[0] == pytest.approx(bias + a * scaled[0] + b * scaled[1])
     assert learner.scores([{"a": 1e6}])[0] == pytest.approx(bias + 3.0 * a)  # at most three deviations
+
+
+def test_rounds_without_weight_are_no_steps_of_the_optimizer() -> None:
+    """Adam counts its steps; scaled features would count their values, so they are taken as they are."""
+    one, many = (mlp(optimizer="adam", scale=False).learn(X[:size], Y[:size], weight=0.0) for size in (1, 15))
+    assert (one.updates, many.updates) == (0, 0)
+    for learner in (one, many):
+        learner.learn(X[15:], Y[15:])
+    assert [matrix.tolist() for matrix in one.matrices()] == [matrix.tolist() for matrix in many.matrices()]
