@@ -148,5 +148,5 @@ def test_rounds_without_weight_are_no_steps_of_the_optimizer() -> None:
     one, many = (mlp(optimizer="adam", scale=False).learn(X[:size], Y[:size], weight=0.0) for size in (1, 15))
     assert (one.updates, many.updates) == (0, 0)
     for learner in (one, many):
-        learner.learn(X[15:], Y[15:])
+        assert learner.learn(X[15:], Y[15:]).updates == 5
     assert [matrix.tolist() for matrix in one.matrices()] == [matrix.tolist() for matrix in many.matrices()]

@@ -161,7 +161,7 @@ class Finish:
             network.seen.reshape(-1, SEEN)[self.place] = self.seen
             network.shares[:], network.counters[:] = self.shares, self.counters
         elif network.counters[ROUNDS] != self.counters[ROUNDS]:
-            learner.reader.totals[:] = np.add(self.totals, (1, self.one.rounds.updated[0], self.is_mistake()))
+            learner.reader.totals[:] = np.add(self.totals, (1, bool(self.one.rounds.updated[0]), self.is_mistake()))
             learner.rounds, learner.updates, learner.mistakes = learner.reader.counts()
             self.learned = True
 
