@@ -16,6 +16,8 @@ CLASSES = [("red", "green", "blue")[number % 3] for number in range(24)]
 TARGETS = np.round(10.0 * MATRIX[:, 0] + MATRIX[:, 2], 2).tolist()
 NAMED = [{f"f{j}": float(x) for j, x in enumerate(row) if x} for row in MATRIX]
 SETS = [{label for k, label in enumerate("abc") if row[k] > 0.0} or {"a"} for row in MATRIX]
+RATED = [(f"u{number % 5}", (7 * number) % 6) for number in range(24)]
+STARS = [1.0 + number % 5 for number in range(24)]
 GRADES, QUERIES = [number % 3 for number in range(24)], [number // 4 for number in range(24)]
 
 
@@ -159,6 +161,9 @@ VICTIMS: dict[str, Victim] = {
     "one hot": piped(nr.one_hot()),
     "conjunctions": piped(nr.one_hot(only="f0"), nr.conjunctions(3, negate="f0")),
     "hashed pairs": piped(nr.pairs(between=[("f0", "f1")]), bits=6),
+    "ratings": rule("factorisation", RATED, STARS, k=3),
+    "ratings, averages": rule("factorisation", RATED, STARS, k=2, model="rmf", method="da"),
+    "ratings, biases": rule("rating_biases", RATED, STARS),
     "delayed": adapted(with_questions),
     "transfer": adapted(transferred, name="arow"),
     "self training": adapted(nr.self_training, [None if number % 3 == 1 else y for number, y in enumerate(SIGNS)]),

@@ -27,6 +27,7 @@ NAMES = (
     "depths",
     "printed_depths",
     "forgetting",
+    "recommendation",
 )
 
 

@@ -29,7 +29,7 @@ class Job:
     strokes: int = 0  # count the strokes of every n-th pair; 0 counts none
     replay: bool = False  # learn a random pair of the base domain after each
     plays: bool = True  # translate the pairs; otherwise only learn them
-    base: bool = False  # translate the test of the base domain at the end
+    base: int = 0  # translate so many sentences of the base domain at the end
 
     @property
     def method(self) -> str:
@@ -73,7 +73,7 @@ def measure(job: Job) -> dict[str, Any]:
     elif job.updates:
         learn(translator, pairs.between(job.start, job.stop), replayed)
     if job.base:
-        base = read_sets(DATA)["base"]
+        base = read_sets(DATA)["base"].between(0, job.base)
         found["base"] = bleu(list(translator.predict(base.sources)), base.references)
     return found | {"seconds": time.perf_counter() - began}
 

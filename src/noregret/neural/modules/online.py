@@ -1,4 +1,4 @@
-"""A learner that trains any torch module, one round at a time."""
+"""Torch modules: any module, loss and optimizer of torch as an online learner."""
 
 import time
 from typing import Any, Self

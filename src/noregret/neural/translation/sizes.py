@@ -5,10 +5,11 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.neural.translation.tensors import Tensor, Weights, torch
 
 MOST_WEIGHTS = 1 << 30
+LARGEST = {"pieces": 1 << 22, "width": 8192, "heads": 256, "hidden": 65536, "encoder": 64, "decoder": 64}
 LONGEST = 4096  # pieces of a sentence, at most
 
 
@@ -25,8 +26,10 @@ class Sizes:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if type(value) is not int or not 1 <= value <= MOST_WEIGHTS:
-                raise BadValue(f"translator: {name} must be a whole number of at least 1, not {value!r}")
+            if type(value) is not int or not 1 <= value <= LARGEST[name]:
+                raise BadValue(
+                    f"translator: {name} must be a whole number from 1 to {LARGEST[name]:,}, not {shown(value)}"
+                )
         if self.width % (2 * self.heads):
             raise BadValue(
                 f"translator: width must be a multiple of twice the heads ({2 * self.heads}), not {self.width}"

@@ -73,12 +73,13 @@ class Optimizer:
         return {name: torch().zeros(count) for name in self.keeps}
 
 
+# The rates are those of docs/translation.md, tuned there.
 OPTIMIZERS: dict[str, Optimizer] = {
-    "sgd": Optimizer(sgd, 0.01),
-    "adagrad": Optimizer(adagrad, 0.001, ("squares",)),
-    "adadelta": Optimizer(adadelta, 0.1, ("squares", "moves")),
-    "adam": Optimizer(adam, 1e-4, ("mean", "squares")),
-    "pa": Optimizer(passive_aggressive, 0.1),
+    "sgd": Optimizer(sgd, 0.02),
+    "adagrad": Optimizer(adagrad, 0.003, ("squares",)),
+    "adadelta": Optimizer(adadelta, 0.3, ("squares", "moves")),
+    "adam": Optimizer(adam, 3e-4, ("mean", "squares")),
+    "pa": Optimizer(passive_aggressive, 0.05),
 }
 UNSIGNED = ("squares", "moves")
 

@@ -95,7 +95,10 @@ class Vocabulary:
 
 
 def clean(sentence: str) -> str:
-    """One line, with single spaces, and composed characters (NFC) so that equal texts have equal pieces."""
+    """One line, with single spaces, and composed characters (NFC) so that equal texts have equal pieces.
+
+    The mark by which sentencepiece begins a word is a space, too.
+    """
     if not isinstance(sentence, str):
         raise BadValue(f"a sentence must be a string, not {shown(sentence)}")
-    return " ".join(unicodedata.normalize("NFC", sentence).split())
+    return " ".join(unicodedata.normalize("NFC", sentence).replace(SPACE, " ").split())
