@@ -45,6 +45,13 @@ def test_layers_can_be_written_in_several_ways() -> None:
     assert mlp(layers=[]).params["layers"] == "none"
 
 
+def test_the_widest_and_the_deepest_network_that_is_allowed() -> None:
+    for layers in ([1 << 16], [1] * 1000):
+        assert mlp(layers=layers).params["layers"] == "-".join(map(str, layers))
+    for layers in ([(1 << 16) + 1], [1] * 1001):
+        assert "layers must be" in refusal(lambda layers=layers: mlp(layers=layers))  # type: ignore[misc]
+
+
 def test_rows_of_another_width_are_refused() -> None:
     learner = mlp().learn(X, Y)
     before = state(learner)

@@ -8,6 +8,7 @@ import pytest
 import noregret as nr
 from noregret.learner.model_file import pack
 from tests.support import refusal, small_stream
+from tests.support.cover import only_in_test_all
 
 X, Y = small_stream(rows=60)
 SAME = [(X[:20], Y[:20]), (X[20:40], Y[20:40]), (X[40:], Y[40:])]
@@ -79,3 +80,17 @@ def test_what_cannot_be_measured_is_refused_and_named() -> None:
     learner = plain()
     assert "task 2: row 3" in refused(learner, [SAME[0], (wrong, Y[:20])])
     assert learner.rounds == 20
+
+
+@only_in_test_all
+def test_torch_modules_are_taught_tasks_and_an_anchor_keeps_the_first() -> None:
+    torch: Any = pytest.importorskip("torch")
+
+    def forgetting(anchor: float) -> float:
+        torch.manual_seed(0)
+        online = nr.torch.Online(torch.nn.Linear(4, 1), optimizer="adam", eta=0.05, task="binary", anchor=anchor)
+        after = (lambda learner: learner.consolidate()) if anchor else None
+        return nr.learn_tasks(online, [(X, Y), (X, -Y)], after_task=after).forgetting
+
+    assert forgetting(0.0) > 0.3
+    assert abs(forgetting(1000.0)) < 0.1
