@@ -99,6 +99,13 @@ def test_a_first_target_that_is_too_large_is_refused() -> None:
     assert mlp(task="regression").learn(X[:1], [1e60]).rounds == 1
 
 
+def test_sums_that_are_too_large_are_refused_also_where_nothing_is_learned() -> None:
+    """Every value is below the limit, but some sum of them is not."""
+    learner = mlp(layers=[50, 50], activation="linear", init="he", scale=False).learn(X, Y, weight=0.0)
+    assert "row 1" in refusal(lambda: learner.predict([[1.0] * 4, [9e59] * 4]))
+    assert "row 0" in refusal(lambda: learner.play([[9e59] * 4], [1], weight=0.0))
+
+
 def test_a_gradient_that_is_too_large_is_refused_in_its_own_round() -> None:
     learner = mlp(task="regression", scale_target="no").learn(X, X[:, 0])
     before = state(learner)
