@@ -155,7 +155,7 @@ def main() -> None:
         show_mixtures(name, rows, k, (*PASSES, None))
         if name == "pendigits":
             show_mixtures("pendigits, `shrink=1e-6`", rows, k, (None,), shrink=1e-6)
-    head = "rows", "policy, budget", "held out", "us to learn a row", "us to score a row"
+    head = "rows", "policy, budget", "held out", "µs to learn a row", "µs to score a row"
     print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
     for name, rows, _ in sets():
         if name != "pendigits":
