@@ -1,7 +1,7 @@
 """A torch module of your own in a race with learners of the library: handwritten digits, each seen once.
 
-    pip install 'noregret[torch,sklearn]'
-    python examples/own_module.py
+pip install 'noregret[torch,sklearn]'
+python examples/own_module.py
 """
 
 import torch

@@ -34,7 +34,9 @@ PAGE = Path(__file__).parent.parent / "docs" / "pictures.md"
 
 
 GREY = 100.0 + 50.0 * np.sin(np.arange(64)[:, None] / 5.0) * np.cos(np.arange(72) / 3.0)
-PATCH_ROWS = compression.measure({"grey": GREY, "colour": np.stack([GREY, 200.0 - GREY, GREY**2 / 200.0], axis=2)}, (1, 2))
+PATCH_ROWS = compression.measure(
+    {"grey": GREY, "colour": np.stack([GREY, 200.0 - GREY, GREY**2 / 200.0], axis=2)}, (1, 2)
+)
 
 
 def test_a_dictionary_is_compared_with_lines_at_the_same_size() -> None:

@@ -24,9 +24,13 @@ NAMES = (
     "softmax",
     "pronouncing",
     "decompositions",
+    "components",
+    "topics",
+    "topic_losses",
     "depths",
     "printed_depths",
     "forgetting",
+    "recommendation",
 )
 
 
