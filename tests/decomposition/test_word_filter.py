@@ -14,7 +14,7 @@ def passed(one: WordFilter, documents: list[str]) -> list[list[str]]:
     found = []
     for text in documents:
         words = dict.fromkeys(text.split(), 1)
-        one.see(words, [])
+        one.see(words, {})
         found.append(sorted(one.apply(words)))
     return found
 
@@ -53,9 +53,10 @@ def test_what_is_no_count_is_never_left_out() -> None:
 
 def test_a_failed_call_is_forgotten() -> None:
     one = WordFilter("none", 2, 0.5)
+    one.see({"a": 1}, {})
     journal, undo = one.savepoint()
     one.see({"a": 1, "b": 2}, journal)
-    one.see({"a": 1}, [])
+    one.see({"b": 1, "c": 1}, journal)
     undo()
     undo()
     assert one.documents == 1

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
+from noregret.learner.model_file import pack, unpack
 from tests.conformance.protocol import state
 from tests.support import refusal, small_stream
 
@@ -72,6 +73,27 @@ def test_a_round_that_overflows_is_named_and_nothing_is_learned(optimizer: str) 
     assert "row 7" in refusal(lambda: sparse.learn(csr_array(rows), Y))
     assert state(sparse) == before
     assert "row 7" in refusal(lambda: learner.predict(rows))
+
+
+@pytest.mark.parametrize("more", [{"batch": 3}, {"batch": 8}, {"replay": 9}, {"replay": 9, "batch": 2, "replays": 3}])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_weights_of_features_that_a_refused_call_did_not_name_are_as_before(optimizer: str, more: Any) -> None:
+    """A step of a mini-batch moves the weights of its earlier rounds, and a replay those of rounds of earlier calls."""
+    learner = mlp(optimizer=optimizer, scale=False, **more)
+    learner.learn([{f"f{number}": 1.0} for number in range(7)], [0, 1] * 3 + [0])
+    before = state(learner)
+    assert "row 2" in refusal(lambda: learner.learn([{"f0": 1.0}, {"f0": 2.0}, {"f0": 1e200}], [0, 1, 0]))
+    assert state(learner) == before
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_a_network_that_refused_to_predict_can_be_saved_and_loaded(native: bool) -> None:
+    learner, rows = mlp(scale=False, native=native).learn(X, Y), X.copy()
+    before = state(learner)
+    rows[7, 2] = 1e200
+    assert "row 7" in refusal(lambda: learner.predict(rows))
+    assert state(learner) == before
+    assert unpack(pack(learner), "m.nr").predict(X).tolist() == learner.predict(X).tolist()
 
 
 def test_a_network_that_diverges_is_stopped() -> None:
