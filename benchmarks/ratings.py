@@ -13,7 +13,7 @@ from benchmarks.measure import Act, Prepare, Row, best, in_turn, micros
 TITLE = "Factorisation of ratings, 10 factors, compared with numpy a rating at a time"
 NOTE = (
     "One core; 400 users and 300 items (`ratings` of `noregret datasets`). Both predict and learn the same "
-    "ratings with the same factors, as in the paper (without biases); predictions are those before learning. "
+    "ratings, without biases; predictions are those before learning. "
     "RMF reads all ratings of the user in every round."
 )
 Floats = NDArray[np.float64]
@@ -120,7 +120,7 @@ def run() -> list[Row]:
             times = in_turn({"ours": ours, "numpy": in_numpy(X, y, options)}, repeats=5)
             own = best(times, "ours") / (PEER_ROUNDS if model == "rmf" else ROUNDS)
             peer = best(times, "numpy") / PEER_ROUNDS
-            work = f"{model} by {method}, as in the paper"
+            work = f"{model} by {method}, without biases"
             rows.append(Row(work, micros(own), f"numpy {micros(peer)}", peer / own, "x", FASTER, seconds=times))
     times = in_turn({"biases": compiled(X, y, {}), "one": one_by_one(X, y)}, repeats=5)
     own, one = best(times, "biases") / ROUNDS, best(times, "one") / PEER_ROUNDS

@@ -19,9 +19,10 @@ from benchmarks.measure import Act, Row, best, in_turn, installed, micros, missi
 TITLE = "Online SVD of dense rows"
 NOTE = (
     "One core. Of both the fastest mini-batch size counts: of svd 16 (its default), 64, 500 and 1000, of "
-    "IncrementalPCA 20, 50, 100 and its default, which is 5 rows for each feature. The default of svd is smaller than what is fastest "
-    "for few features, because rows count only once their mini-batch is full; it is shown, too. The error is the share "
-    "of the squared length of all rows that the components leave; IncrementalPCA also keeps a mean."
+    "IncrementalPCA 20, 50, 100 and its default, which is 5 rows for each feature. The default of svd is smaller than "
+    "what is fastest for few features, because rows count only once their mini-batch is full; it is shown, too. "
+    "The error is the share of the squared length of all rows that the components leave; IncrementalPCA also keeps a "
+    "mean."
 )
 ROWS, REPEATS, RANK = 3_000, 3, 20
 Floats = NDArray[np.float64]

@@ -250,7 +250,7 @@ def test_probabilities_stay_finite_when_scores_are_huge(native: bool, tmp_path: 
     y = np.sign(X[:, 0]).astype(int)
     X[40:] *= 1e300
     X[45:] *= 1e60
-    learner: Any = nr.make("auto", pool=["pa1", "perceptron"], native=native).learn(X, y)
+    learner: Any = nr.make("auto", pool=["pa1(C=1)", "perceptron"], native=native).learn(X, y)
     assert np.isfinite(learner.odds.entries).all()
     assert np.isfinite(learner.predict_proba(X)).all()
     learner.save(tmp_path / "model.nr")

@@ -102,7 +102,7 @@ def test_more_rows_than_a_slice_are_shared(shared: list[int]) -> None:
 def test_an_entry_that_overflows_stops_before_that_row_and_the_others_go_on(shared: list[int]) -> None:
     X, y = rows_of("binary")
     X[50] = 1e200
-    pool = ["perceptron_averaged", ("ogd", {"loss": "squared_hinge"}), "pa1"]
+    pool = ["perceptron_averaged", ("ogd", {"loss": "squared_hinge"}), "pa1(C=1)"]
     whole, parts = few(pool), few(pool)
     whole.play(X, y)
     play_in_turn(parts, X, y)
@@ -116,7 +116,7 @@ def test_an_entry_that_overflows_stops_before_that_row_and_the_others_go_on(shar
 def test_an_entry_that_has_stopped_does_not_sleep_whatever_the_chunks() -> None:
     X, y = noisy(BLOCK + 40, columns=2, noise=0.0)
     X[30] = 1e200
-    pool = ["perceptron", ("ogd", {"loss": "squared_hinge"}), "pa1"]
+    pool = ["perceptron", ("ogd", {"loss": "squared_hinge"}), "pa1(C=1)"]
     whole: Any = nr.make("auto", pool=pool, prune=True)
     parts = whole.copy()
     whole.learn(X, y)

@@ -9,6 +9,9 @@ import noregret as nr
 from tests.attacks.unlabelled_victims import DECOMPOSITIONS, NETWORKS, TOPICS
 from tests.attacks.victim import CLASSES, COUNTS, GRADES, MATRIX, NAMED, QUERIES, SETS, SIGNS, TARGETS, Victim, rule
 
+RATED = [(f"u{number % 5}", (7 * number) % 6) for number in range(24)]
+STARS = [1.0 + number % 5 for number in range(24)]
+
 
 def by_label(x: dict[str, float], label: int) -> dict[str, float]:
     return {f"{label}:{name}": value for name, value in x.items()}
@@ -130,6 +133,9 @@ VICTIMS: dict[str, Victim] = {
     "one hot": piped(nr.one_hot()),
     "conjunctions": piped(nr.one_hot(only="f0"), nr.conjunctions(3, negate="f0")),
     "hashed pairs": piped(nr.pairs(between=[("f0", "f1")]), bits=6),
+    "ratings": rule("factorisation", RATED, STARS, k=3),
+    "ratings, averages": rule("factorisation", RATED, STARS, k=2, model="rmf", method="da"),
+    "ratings, biases": rule("rating_biases", RATED, STARS),
     "delayed": adapted(with_questions),
     "transfer": adapted(transferred, name="arow"),
     "self training": adapted(nr.self_training, [None if number % 3 == 1 else y for number, y in enumerate(SIGNS)]),

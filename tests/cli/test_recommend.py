@@ -1,5 +1,6 @@
 """`noregret recommend`: ratings in, RMSE beside the baselines, and what users will like."""
 
+import io
 import json
 import os
 import signal
@@ -85,6 +86,15 @@ def test_formats_and_names_of_columns_make_no_difference(kind: str, tmp_path: Pa
     assert pack(learner) == pack(expected())
 
 
+def test_standard_input_may_have_other_columns(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    text = b"title,user,stars,item\nA,x,3,1\nB,x,4,2\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    code, out, _ = run(capsys, "-", "--columns", "user,item,stars", "--user", "x")
+    assert code == 0
+    assert "2 ratings" in out
+    assert "every item is rated" in out
+
+
 def test_columns_that_are_not_read_are_named(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "r.csv"
     path.write_text("user,item,rating,title,genre\na,b,3,x,y\n")
@@ -104,6 +114,10 @@ def test_a_saved_model_answers_without_learning(table: Path, tmp_path: Path, cap
     assert found["recommendations"][0]["known"] is True
     assert found["recommendations"][0]["items"][0]["rating"] == learner.recommend("7", 1)[0][1]
     assert model.read_bytes() == content
+    assert main(["show", str(model)]) == 0
+    told = capsys.readouterr().out
+    assert f"noregret recommend {model} --user ID" in told
+    assert "9 users, 40 items" in told
     numbers: Any = nr.make("factorisation").learn([(user, item) for user, item, _ in ROWS], [row[2] for row in ROWS])
     numbers.save(model)
     code, out, err = run(capsys, model, "--user", "7", "--quiet")
@@ -184,6 +198,15 @@ def test_mistakes_end_with_one_line(tmp_path: Path, text: str, arguments: list[s
     assert code == 2
     assert problem in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_ids_of_json_may_be_numbers_and_texts(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"user": "a=b", "item": 1, "rating": 4}\n{"user": 8, "item": "x", "rating": 2}\n')
+    code, out, err = run(capsys, path, "--user", "8", "--user", "a=b", "--quiet")
+    assert (code, err) == (0, "")
+    assert [line.split()[-1] for line in out.splitlines() if line.startswith("    1")] == ["1", "x"]
+    assert "ratings are tables with the columns user, item, rating" in run(capsys, "digits")[2]
 
 
 def test_models_that_do_not_fit_are_refused(table: Path, tmp_path: Path, capsys: Any) -> None:

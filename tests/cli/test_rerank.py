@@ -90,6 +90,28 @@ def test_a_model_goes_on_with_another_file_and_where_it_was_interrupted(folder: 
 
 
 @pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("ridge_reranker", ["hint", "noregret rerank LISTS.jsonl --resume m.nr"]),
+        ("bayesian_reranker", ["hint", "samples = 200"]),
+        ("loglinear_reranker", ["hint", "likelihood"]),
+        ("adaptive_reranker", ["ngram", "learner     arow", "noregret rerank LISTS.jsonl --resume m.nr"]),
+        ("translation_lexicon", ["14 target words", "eht: the (0.9"]),
+        ("language_model", ["14 words; n-grams: 15 of 1 words"]),
+        ("recent_cache", ["14 words", "the: "]),
+    ],
+)
+def test_show_says_what_a_model_learned(folder: Path, name: str, says: list[str]) -> None:
+    rounds: Any = (X, Y) if name.endswith("reranker") else ([one["source"] for one in X], Y)
+    if name in ("language_model", "recent_cache"):
+        rounds = (Y, None)
+    nr.make(name, **({"native": False} if name == "adaptive_reranker" else {})).learn(*rounds).save(folder / "m.nr")
+    done = succeeded(noregret("show", "m.nr", cwd=folder))
+    for text in says:
+        assert text in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(
     ("line", "says"),
     [
         ("{", "lists.jsonl:3: not JSON: "),

@@ -67,7 +67,7 @@ def test_learns_as_its_twin(policy: Any, shape: str) -> None:
             expected = [twin.loss(row) for row in X[start : start + 8]]
             np.testing.assert_allclose(losses[start : start + 8], expected, rtol=1e-9)
         twin.learn(X[start : start + 8])
-    np.testing.assert_allclose(-learner.predict(X), [twin.loss(row) for row in X], rtol=1e-9)
+    np.testing.assert_allclose(-learner.predict(X[:20]), [twin.loss(row) for row in X[:20]], rtol=1e-9)
     assert len(learner.points) == len(twin.supports) <= 20
 
 
@@ -128,12 +128,13 @@ def test_merged_rows_lose_less_than_those_that_are_dropped() -> None:
     assert exact - random > 0.05
 
 
-def test_a_random_sample_is_uniform() -> None:
-    rows = np.arange(40.0)[:, None]
-    found = np.concatenate([make(budget=10, policy="random", seed=at).learn(rows).points[:, 0] for at in range(400)])
-    counts = np.bincount(found.astype(int), minlength=40)
-    assert counts.sum() == 4000
-    assert ((counts - 100.0) ** 2 / 100.0).sum() < 90.0  # chi-square with about 39 degrees of freedom
+@pytest.mark.parametrize(("budget", "rows", "batch"), [(2, 3, 1), (10, 40, 8)])
+def test_a_random_sample_is_uniform(budget: int, rows: int, batch: int) -> None:
+    learners = [make(budget=budget, policy="random", batch=batch, seed=seed) for seed in range(150)]
+    found = np.concatenate([one.learn(np.arange(float(rows))[:, None]).points[:, 0] for one in learners])
+    counts, expected = np.bincount(found.astype(int), minlength=rows), 150 * budget / rows
+    assert counts.sum() == 150 * budget
+    assert ((counts - expected) ** 2 / expected).sum() < rows + 6.0 * np.sqrt(rows)  # chi-square
 
 
 def test_the_oldest_rows_are_forgotten() -> None:
@@ -152,9 +153,9 @@ def test_rows_from_elsewhere_are_novel() -> None:
 @pytest.mark.parametrize("options", [{}, {"shape": "diagonal"}, {"policy": "random"}], ids=str)
 def test_samples_have_the_moments_of_the_density(options: dict[str, Any]) -> None:
     learner = make(**options).learn(X)
-    drawn = learner.sample(40_000, seed=2)
-    assert drawn.tolist() == learner.sample(40_000, seed=2).tolist()
-    np.testing.assert_allclose(drawn.mean(axis=0), learner.weights @ learner.points, atol=0.1)
+    drawn = learner.sample(10_000, seed=2)
+    assert drawn.tolist() == learner.sample(10_000, seed=2).tolist()
+    np.testing.assert_allclose(drawn.mean(axis=0), learner.weights @ learner.points, atol=0.15)
     state = learner.latest
     around = state.points - learner.weights @ state.points
     own = np.broadcast_to(

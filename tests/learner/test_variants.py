@@ -65,7 +65,7 @@ def test_numbers_are_written_in_their_shortest_exact_form(value: float) -> None:
     ("text", "canonical", "options"),
     [
         ("pa1", "pa1", {}),
-        ("pa1(C=1.0)", "pa1", {"C": 1.0}),
+        ("pa1(C=0.0)", "pa1(C=0)", {"C": 0.0}),
         (" pa1 ( C = 0.10 ) ", "pa1(C=0.1)", {"C": 0.1}),
         ("pa1(C=1e-05)", "pa1(C=1e-5)", {"C": 1e-5}),
         ("ogd(loss='logistic', eta0=1)", "ogd(eta0=1, loss=logistic)", {"loss": "logistic", "eta0": 1}),
@@ -109,7 +109,7 @@ def test_examples_are_read_as_options_of_make(text: str, canonical: str, options
         ("pa1(D=1)", "pa1 has no option 'D'; it takes C, gate"),
         ("ogd(los=hinge)", "ogd has no option 'los'; did you mean 'loss'?"),
         ("pa1(C=[1, 2])", "C=[1, 2]: a value is a number, a word, true or false; give other values as nr.make(\"pa1\""),
-        ("pa1(C=word)", "pa1: C must be a number above 0, not 'word'"),
+        ("pa1(C=word)", "pa1: C must be a number at least 0, not 'word'"),
         ("pa1@rbf(gamma=0)", "kernel rbf: gamma must be above 0, not 0"),
         ("pa1@rbf(budget=0)", "budget must be a whole number of at least 1, not 0"),
         ("pa7(C=1)", "there is no learner 'pa7'"),
@@ -166,7 +166,7 @@ def test_a_race_names_variants_and_refuses_two_of_one_name() -> None:
     assert board["pa1(C=0.1)"].learner.params["C"] == 0.1  # type: ignore[attr-defined]
     with pytest.raises(KeyError):
         board["pa2"]
-    for alike in (["pa1", "pa1(C=1)"], ["pa1@rbf", "arow", ("pa1", {"algebra": "kernel"})]):
+    for alike in (["pa1", "pa1(C=0)"], ["pa1@rbf", "arow", ("pa1", {"algebra": "kernel"})]):
         with pytest.raises(BadValue, match="two learners of the race are called 'pa1"):
             nr.race((ROWS, SIGNS), alike, native=False)
 
@@ -186,11 +186,11 @@ def test_pools_take_and_name_variants() -> None:
     learner.learn(ROWS, SIGNS)
     assert learner["pa1@rbf(gamma=0.5, budget=7)"].config.budget.size == 7
     with pytest.raises(BadValue, match="two entries of the pool are called 'pa1'"):
-        nr.make("auto", pool=["pa1", "pa1(C=1)"])
+        nr.make("auto", pool=["pa1", "pa1(C=0)"])
 
 
 def test_searches_certificates_and_experts_take_variants() -> None:
-    found = nr.tune((ROWS, SIGNS), ["pa1", "pa1@rbf(gamma=0.5)"], {"C": [0.1, 1.0]}, native=False)
+    found = nr.tune((ROWS, SIGNS), ["pa1", "pa1@rbf(gamma=0.5)"], {"C": [0.0, 0.1]}, native=False)
     assert {result.describe() for result in found} == {
         "pa1", "pa1(C=0.1)", "pa1@rbf(gamma=0.5)", "pa1(C=0.1)@rbf(gamma=0.5)",
     }  # fmt: skip

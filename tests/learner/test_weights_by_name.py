@@ -33,7 +33,7 @@ def test_weights_add_up_to_the_score(play: Play) -> None:
 
 
 def test_the_constant_and_what_transforms_make_have_weights_too() -> None:
-    learner = nr.make("pa1", bias=True, native=False).learn([{"a": 1.0}, {"b": 1.0}], [1, -1])
+    learner = nr.make("pa1", C=1.0, bias=True, native=False).learn([{"a": 1.0}, {"b": 1.0}], [1, -1])
     assert learner.weights == {"a": 0.5, "b": -0.75, "(constant)": -0.25}
     learner = nr.make("pa1", transforms=nr.squares(), native=False).learn([{"a": 3.0}], [1])
     assert len(learner.weights) == 2

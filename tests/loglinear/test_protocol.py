@@ -25,8 +25,10 @@ def adaptive(**options: Any) -> Callable[[], Any]:
 
 
 CASES = {
-    "ridge": Case(make("ridge_reranker"), *HIDDEN, BAD),
-    "ridge of many features": Case(make("ridge_reranker", mix=0.5, start={}), *VARIED, [{}, {"f": 1e999}]),
+    "ridge": Case(make("ridge_reranker", accumulate="no"), *HIDDEN, BAD),
+    "ridge of many features": Case(
+        make("ridge_reranker", accumulate="no", mix=0.5, start={}), *VARIED, [{}, {"f": 1e999}]
+    ),
     "ridge, accumulated": Case(make("ridge_reranker", accumulate="yes"), *VARIED, [{"a": "b"}]),
     "ridge of texts": Case(make("ridge_reranker", accumulate="yes", forget=0.9), *TEXTS, BAD_TEXTS),
     "log-linear": Case(make("loglinear_reranker"), *HIDDEN, BAD),
@@ -40,7 +42,8 @@ CASES = {
     "perceptron of dicts": Case(adaptive(mode="discriminative", learner="perceptron"), *VARIED, BAD),
     "mira": Case(adaptive(learner="mira"), *TEXTS, BAD_TEXTS),
     "arow, dense": Case(adaptive(learner="arow", sparse="no", competitor="predicted"), *TEXTS, BAD_TEXTS),
-    "ridge of all features": Case(adaptive(learner="ridge_reranker(mix=0.5)"), *TEXTS, BAD_TEXTS),
+    "ridge of all features": Case(adaptive(learner="ridge_reranker(accumulate=no)", sparse="yes"), *TEXTS, BAD_TEXTS),
+    "ridge of scores": Case(adaptive(learner="ridge_reranker"), *TEXTS, BAD_TEXTS),
     "lexicon": Case(make("translation_lexicon"), SOURCES, TEXTS[1], ["a", 3]),
     "language model": Case(make("language_model"), TEXTS[1], [0] * 12, ""),
     "unigrams": Case(make("language_model", order=1), SOURCES, [0] * 12, 7),
@@ -50,10 +53,12 @@ CASES = {
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.thinned(6)
 def test_rerankers_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.thinned(2)
 def test_rerankers_saved_and_loaded_go_on(case: Case, tmp_path: Path) -> None:
     check_save_and_go_on(case, tmp_path)

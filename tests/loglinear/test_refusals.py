@@ -11,6 +11,7 @@ from noregret.data.candidate_lists import MOST
 from noregret.learner.model_file import FindCard, restore
 from tests.conformance.protocol import state
 from tests.loglinear.lists import hidden_lists, text_lists, varied_lists
+from tests.support.cover import ALL
 from tests.support.interrupts import interrupted_at_every_line
 
 X, Y = text_lists(8)
@@ -96,7 +97,7 @@ def test_too_many_features_are_refused_before_memory_is_taken() -> None:
         nr.make("bayesian_reranker", samples=1 << 20).learn(wide, [0])
     with pytest.raises(nr.BadValue, match="points in all"):
         nr.make("bayesian_reranker", design="grid").learn(wide, [0])
-    assert nr.make("ridge_reranker").learn(wide, [0]).updates == 1
+    assert nr.make("ridge_reranker", accumulate="no").learn(wide, [0]).updates == 1
 
 
 @pytest.mark.parametrize("name", ["ridge_reranker", "loglinear_reranker", "bayesian_reranker"])
@@ -105,6 +106,17 @@ def test_values_that_overflow_are_refused_with_their_round(name: str) -> None:
     before = state(learner)
     with pytest.raises(nr.BadValue, match=r"row 1: the features are too large"):
         learner.learn([[{"f0": 1.0}, {}], [{"score": 1e308, "f0": 1e308}, {"score": -1e308, "f0": -1e308}]], [0, 1])
+    assert state(learner) == before
+
+
+@pytest.mark.parametrize("accumulate", ["yes", "no"])
+def test_a_system_of_equations_that_has_no_solution_is_refused(accumulate: str) -> None:
+    """Two equal features of this size: the penalty is rounded away."""
+    learner = nr.make("ridge_reranker", accumulate=accumulate, start={})
+    before = state(learner)
+    rows = [{"a": 2.0**300, "b": 2.0**300}, {}, {}, {"a": 2.0**299, "b": 2.0**299}]
+    with pytest.raises(nr.BadValue, match="row 0: the features are too large"):
+        learner.learn([rows], [0])
     assert state(learner) == before
 
 
@@ -126,12 +138,12 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "rule": lambda: nr.make("adaptive_reranker", learner="pa1", native=False),
 }
 CUT = [
+    *([("rule", f"loglinear/{name}.py") for name in ("recent_cache", "rule_updates", "adaptive")] if ALL else []),
     ("ridge", "loglinear/ridge.py"),
     ("bayesian", "loglinear/weight_samples.py"),
     ("combined", "loglinear/adaptive.py"),
     ("combined", "loglinear/list_learner.py"),
-    ("rule", "loglinear/rule_updates.py"),
-    ("rule", "loglinear/recent_cache.py"),
+    ("rule", "learner/whole_change.py"),
 ]
 
 

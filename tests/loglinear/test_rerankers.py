@@ -12,6 +12,7 @@ from noregret.loglinear.loglinear import ascent, softmax
 from noregret.loglinear.ridge import solve_ridge
 from tests.loglinear.lists import Lists, hidden_lists, text_lists, varied_lists
 from tests.naive import reranking as naive
+from tests.support.cover import ALL
 
 STREAMS = {"dense": hidden_lists(40), "varied": varied_lists(60)}
 START = {"score": 1.0}
@@ -27,7 +28,7 @@ def weights_in_order(learner: Any, names: list[str]) -> np.ndarray:
 @pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
 def test_ridge_equals_least_squares_on_the_stacked_system_of_every_list(stream: Lists) -> None:
     X, Y = stream
-    learner: Any = nr.make("ridge_reranker", beta=0.3, mix=0.2)
+    learner: Any = nr.make("ridge_reranker", beta=0.3, mix=0.2, accumulate="no")
     names = naive.all_names(X)
     for rows, truth, (place, w) in zip(X, Y, naive.ridge(X, Y, START, 0.3, 0.2), strict=True):
         assert learner.play([rows], [truth]).predictions[0] == place
@@ -120,7 +121,7 @@ def test_mira_is_the_step_for_all_constraints() -> None:
     own: Any = nr.make(
         "adaptive_reranker", mode="discriminative", learner="mira", k=50, start={}, native=False, target="best"
     )
-    rule = nr.make("pa1", C=0.01, native=False)
+    rule = nr.make("pa1", C=0.003, native=False)
     other: Any = nr.make("structured", decoder=nr.Reranking(), learner=rule, competitor="all")
     assert own.play(X, Y).predictions.tolist() == other.play(X, Y).predictions.tolist()
     assert own.weights == pytest.approx(other.weights, abs=1e-9)
@@ -183,7 +184,7 @@ def test_without_data_the_bayesian_prediction_is_the_average_of_the_prior() -> N
     scores = np.exp(points @ H.T)
     averaged = (scores / scores.sum(axis=1, keepdims=True)).mean(axis=0)
     assert learner.predict_one(rows) == int(np.argmax(averaged))
-    assert learner.rounds == len(learner.features) == 0
+    assert learner.rounds == learner.features == 0
 
 
 def test_with_no_variance_the_bayesian_prediction_is_that_of_the_first_weights() -> None:
@@ -212,10 +213,10 @@ def separable_lists(rounds: int, seed: int) -> tuple[list[Any], list[int], np.nd
     return X, Y, u, gamma
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(10 if ALL else 2))
 def test_bounds_hold_on_separable_lists(seed: int) -> None:
     """Perceptron: at most (R / gamma)^2 mistakes; PA: the squared losses sum to at most (R / gamma)^2."""
-    X, Y, _, gamma = separable_lists(300, seed)
+    X, Y, _, gamma = separable_lists(120, seed)
     tables = [naive.as_matrix(rows, ["f0", "f1", "f2", "f3"]) for rows in X]
     R2 = max(float(np.square(H[y] - H).sum(axis=1).max()) for H, y in zip(tables, Y, strict=True))
     options: dict[str, Any] = {"mode": "discriminative", "native": False, "start": {}, "target": "best"}
@@ -232,13 +233,13 @@ def test_bounds_hold_on_separable_lists(seed: int) -> None:
 
 
 def test_the_hidden_weighing_is_found_by_all() -> None:
-    X, Y = hidden_lists(400, noise=0.05)
-    first = np.mean([y[0] for y in Y[200:]])
+    X, Y = hidden_lists(200, noise=0.05)
+    first = np.mean([y[0] for y in Y[100:]])
     for name in ("ridge_reranker", "loglinear_reranker", "bayesian_reranker", "adaptive_reranker"):
-        options: dict[str, Any] = {"mode": "discriminative"} if name == "adaptive_reranker" else {}
+        options: dict[str, Any] = {"mode": "discriminative", "native": False} if name == "adaptive_reranker" else {}
         learner: Any = nr.make(name, **options)
         losses = learner.play(X, Y).losses
-        assert losses[200:].mean() < 0.03 * first, name
+        assert losses[100:].mean() < 0.03 * first, name
 
 
 # ---- merging ---------------------------------------------------------------------------------------------------------
@@ -270,7 +271,7 @@ def test_bayesian_samples_merge_exactly(design: str) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"name": "ridge_reranker"}, "accumulate"),
+        ({"name": "ridge_reranker", "accumulate": "no"}, "accumulate"),
         ({"name": "ridge_reranker", "accumulate": "yes", "forget": 0.9}, "forget=1"),
         ({"name": "loglinear_reranker"}, "order"),
         ({"name": "bayesian_reranker", "samples": 30, "least": 1.0}, "least=0"),

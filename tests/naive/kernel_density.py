@@ -4,7 +4,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import multivariate_normal
+
+from tests.naive.mixture import normal_density
 
 Floats = NDArray[np.float64]
 ROOM = 16
@@ -45,7 +46,7 @@ class NaiveKernelDensity:
         density = 0.0
         for support in self.supports:
             own = support.covariance if self.full else np.diag(np.diag(support.covariance))
-            density += len(support.rows) / n * float(multivariate_normal.pdf(x, support.mean, kernel + own))
+            density += len(support.rows) / n * normal_density(x, support.mean, kernel + own)
         return -float(np.log(density))
 
     def learn(self, rows: Floats) -> None:
@@ -60,9 +61,10 @@ class NaiveKernelDensity:
     def merge(self, inverse: Floats) -> None:
         """Merge the pair whose merger adds least to the sum of squared distances of rows to their means."""
         best = None
+        means = [support.mean for support in self.supports]
         for i, one in enumerate(self.supports):
             for j, other in enumerate(self.supports[:i]):
-                away, n, m = one.mean - other.mean, len(one.rows), len(other.rows)
+                away, n, m = means[i] - means[j], len(one.rows), len(other.rows)
                 cost = float(away @ inverse @ away) * n * m / (n + m)
                 if best is None or cost < best[0]:
                     best = cost, i, j

@@ -2,9 +2,13 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import multivariate_normal
 
 Floats = NDArray[np.float64]
+
+
+def normal_density(x: Floats, mean: Floats, covariance: Floats) -> float:
+    away, (_, log_volume) = x - mean, np.linalg.slogdet(2.0 * np.pi * covariance)
+    return float(np.exp(-0.5 * (away @ np.linalg.solve(covariance, away) + log_volume)))
 
 
 class NaiveMixture:
@@ -35,7 +39,7 @@ class NaiveMixture:
     def densities(self, x: Floats) -> Floats:
         """The weight of each component times its density."""
         pairs = [(self.mean(j), self.covariance(j)) for j in range(len(self.shares))]
-        return self.shares * [float(multivariate_normal.pdf(x, mean, covariance)) for mean, covariance in pairs]
+        return self.shares * [normal_density(x, mean, covariance) for mean, covariance in pairs]
 
     def see(self, rows: Floats) -> None:
         self.rows = np.vstack((self.rows, rows))

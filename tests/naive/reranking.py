@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.naive.text_models import KneserNey, Lexicon, Words, cache_value
+
 Rows = Sequence[dict[str, float]]
 
 
@@ -166,3 +168,59 @@ def dot(w: dict[str, float], row: dict[str, float]) -> float:
 
 def difference(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
     return {name: one.get(name, 0.0) - other.get(name, 0.0) for name in {**one, **other}}
+
+
+class Adaptive:
+    """The adaptive reranker from all lists so far: every model is computed again from the validated outputs."""
+
+    def __init__(self, start: dict[str, float]) -> None:
+        self.start = start
+        self.sources: list[Words] = []
+        self.references: list[Words] = []
+        self.spreads: list[float] = []
+        self.known: tuple[int, tuple[Lexicon, Lexicon, KneserNey]] | None = None
+
+    def models(self) -> tuple[Lexicon, Lexicon, KneserNey]:
+        if self.known is not None and self.known[0] == len(self.sources):
+            return self.known[1]
+        forward, backward = Lexicon(0.1), Lexicon(0.1)
+        for source, reference in zip(self.sources, self.references, strict=True):
+            forward.learn(source, reference)
+            backward.learn(reference, source)
+        self.known = len(self.sources), (forward, backward, KneserNey(self.references, 3))
+        return self.known[1]
+
+    def rows(self, source: Words, candidates: Sequence[tuple[Words, float]]) -> list[dict[str, float]]:
+        """The scores in units of their mean spread, and what the models say."""
+        spreads = [*self.spreads, float(np.std([score for _, score in candidates]))]
+        forward, backward, language = self.models()
+        rows = []
+        for words, score in candidates:
+            row = {
+                "score": score / (sum(spreads) / len(spreads)),
+                "lexicon": forward.log_probability(source, words),
+                "inverse": backward.log_probability(words, source),
+                "language": language.log_probability(words),
+            }
+            for n in (1, 2, 3):
+                values = [cache_value(self.references, words[at : at + n], 100.0) for at in range(len(words) - n + 1)]
+                row[f"cache{n}"] = sum(value / (1 + value) for value in values) / max(len(values), 1)
+            rows.append(row)
+        return rows
+
+    def sparse(self, source: Words, words: Words) -> dict[str, float]:
+        """Words, pairs of words, and every word with the word of the source that explains it best."""
+        forward = self.models()[0]
+        row: dict[str, float] = {}
+        for at, word in enumerate(words):
+            linked = max(("", *source), key=lambda e: forward.t(word, e))
+            names = [f"ngram {word}", f"pair {linked} {word}"]
+            names += [f"ngram {word} {words[at + 1]}"] if at + 1 < len(words) else []
+            for name in names:
+                row[name] = row.get(name, 0.0) + 1.0
+        return row
+
+    def learn(self, source: Words, reference: Words, scores: Sequence[float]) -> None:
+        self.sources.append(source)
+        self.references.append(reference)
+        self.spreads.append(float(np.std(scores)))

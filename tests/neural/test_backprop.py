@@ -129,6 +129,15 @@ def loss_after_change(learner: Any, level: int, place: tuple[int, ...], change: 
     return 0.5 * loss if learner.task == "regression" else loss  # reports have the square, not half of it
 
 
+def test_a_relu_unit_at_zero_has_no_slope() -> None:
+    """First weights after Glorot have no bias: in a row of zeros every unit is at zero, and only outputs learn."""
+    X, y = np.zeros((1, 5)), [1]
+    learner = make("mlp", "binary", layers=[3], optimizer="sgd", init="glorot").learn(X, y)
+    first, last = learner.matrices()
+    assert first[0].tolist() == [0.0] * 3
+    assert last[0, 0] != 0.0
+
+
 # ---- linear learners -------------------------------------------------------------------------------------------------
 
 

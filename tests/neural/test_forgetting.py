@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.neural.net import REMEMBERED
 from tests.naive.networks import Optimizer
 from tests.neural.test_backprop import make, rounds, twin_of
 from tests.support import refusal
@@ -38,8 +39,8 @@ def test_replay_learns_rounds_of_a_uniform_sample_again() -> None:
 
 def test_the_anchor_pulls_each_weight_as_much_as_it_mattered() -> None:
     X, y = rounds("multiclass")
-    learner = make("mlp", "multiclass", layers=[4], optimizer="sgd", eta=0.05, anchor=3.0, activation="tanh")
-    twin = twin_of(learner, X, y, optimizer=Optimizer("sgd", 0.05), activation="tanh")
+    learner = make("mlp", "multiclass", layers=[4], optimizer="sgd", eta=0.05, anchor=3.0, activation="relu")
+    twin = twin_of(learner, X, y, optimizer=Optimizer("sgd", 0.05), activation="relu")
     learner.learn(X[:20], y[:20]).consolidate()
     squares = [np.zeros_like(twin.hidden[0]), np.zeros_like(twin.heads[1])]
     for t in range(20):
@@ -90,3 +91,38 @@ def test_consolidate_needs_an_anchor_and_something_learned() -> None:
     fresh: Any = nr.make("mlp", anchor=1.0)
     assert "anchor" in refusal(plain.consolidate)
     refusal(fresh.consolidate, nr.NotLearned)
+
+
+def test_a_round_without_weight_replays_nothing() -> None:
+    X, y = rounds("multiclass")
+    learner = make("mlp", "multiclass", layers=[4], replay=5, replays=2).learn(X[:20], y[:20])
+    before = [matrix.tolist() for matrix in learner.matrices()]
+    learner.learn(X[20:], y[20:], weight=0.0)
+    assert [matrix.tolist() for matrix in learner.matrices()] == before
+
+
+def test_only_a_network_with_an_anchor_keeps_what_an_anchor_needs() -> None:
+    X, y = rounds("binary")
+    for anchor in (0.0, 1.0):
+        _, arrays = make("mlp", "binary", layers=[3], optimizer="sgd", anchor=anchor).learn(X, y).dump()
+        kept = {name.removeprefix("network/") for name in arrays if name.startswith("network/")}
+        assert kept == ({"w", "seen", "importance", "anchor"} if anchor else {"w"})
+
+
+def test_targets_count_once_though_they_are_replayed_and_not_without_weight() -> None:
+    """The mean and deviation of targets are those of the rounds with weight, each once."""
+    X, y = rounds("regression")
+    weight = np.where(np.arange(len(y)) % 3, 1.0, 0.0)
+    learner = make("mlp", "regression", layers=[3], replay=5, replays=2, scale_target="yes")
+    header, _ = learner.learn(X, y, weight=weight).dump()
+    _, count, mean, squares, *_ = header["network"]["counters"]
+    kept = y[weight > 0.0]
+    assert (count, mean, squares) == pytest.approx((len(kept), kept.mean(), len(kept) * kept.var()))
+
+
+@pytest.mark.parametrize("replay", [0, 5])
+def test_only_rounds_with_weight_are_remembered_and_only_for_replay(replay: int) -> None:
+    X, y = rounds("binary")
+    weight = np.where(np.arange(len(y)) % 2, 1.0, 0.0)
+    learner = make("mlp", "binary", layers=[3], replay=replay).learn(X, y, weight=weight)
+    assert learner.network.counters[REMEMBERED] == (len(y) / 2 if replay else 0)

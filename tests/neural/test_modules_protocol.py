@@ -13,6 +13,7 @@ import noregret as nr
 from noregret.torch import Online
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
 from tests.support import by_name, small_stream
+from tests.support.cover import ALL
 
 torch.set_num_threads(1)
 nn: Any = torch.nn
@@ -52,7 +53,7 @@ def case(make: Callable[[], Any], X: Any, y: Any, bad_row: Any, **options: Any) 
 
 CASES = {
     "two classes, one output": case(lambda: net(1), X, LABELS, BAD_ROW, optimizer="sgd", eta=0.1),
-    "the first class turns": case(lambda: net(1), X, [1 if y < 0 else "b" for y in LABELS], BAD_ROW, optimizer="sgd"),
+    "first class turns": case(lambda: net(1), X, [1 if y < 0 else "b" for y in LABELS], BAD_ROW, optimizer="sgd"),
     "classes appear": case(lambda: net(4), X, CLASSES, BAD_ROW),
     "names appear": case(
         lambda: net(5), GROWING, CLASSES, BAD_DICT, optimizer=torch.optim.Adagrad, transforms=[nr.clip(1.0)]
@@ -67,12 +68,21 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
-def test_modules_follow_the_protocol(check: Callable[[Case], None], name: str) -> None:
-    check(CASES[name])
+# Checks of files take seconds; others need no more than one case of each kind.
+FEW = ("first class turns", "mini-batches", "replay", "a shape")
+CHOSEN = [
+    (check, name)
+    for check in CHECKS
+    for name in CASES
+    if ALL or (name == "two classes, one output" if check in ("corrupt_files", "documents", "race") else name in FEW)
+]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("check", "name"), CHOSEN)
+def test_modules_follow_the_protocol(check: str, name: str) -> None:
+    CHECKS[check](CASES[name])
+
+
+@pytest.mark.parametrize("name", CASES if ALL else ("targets", "replay", "anchor", "bfloat16", "mini-batches"))
 def test_a_saved_module_goes_on_as_if_never_stopped(name: str, tmp_path: Path) -> None:
     check_save_and_go_on(CASES[name], tmp_path)

@@ -203,12 +203,12 @@ def keel(file: Path, scaled: bool = True) -> Rows:
 def origins(file: Path) -> Rows:
     """Descriptions of pictures: which of two collections they are from."""
     texts: list[str] = []
-    sizes = []
+    sizes: list[int] = []
     for name in ("test_2016_flickr", "test_2017_mscoco"):
         with gzip.open(file.with_name(f"{name}.en.gz"), "rt", encoding="utf-8") as lines:
             texts += [line.strip() for line in lines]
         sizes.append(len(texts) - sum(sizes))
-    return vectors(texts, np.repeat(np.arange(2), sizes))
+    return vectors(texts, np.repeat(np.arange(2), sizes).tolist())
 
 
 def parts_of_speech(file: Path) -> Rows:

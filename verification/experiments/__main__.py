@@ -30,6 +30,7 @@ NAMES = (
     "depths",
     "printed_depths",
     "forgetting",
+    "recommendation",
 )
 
 

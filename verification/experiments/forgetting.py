@@ -1,5 +1,6 @@
 """Tasks that come one after the other: how much a network forgets, and what replay and an anchor do about it."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,16 +61,19 @@ def learn(way: str, tasks: Tasks) -> nr.AccuracyMatrix:
     return nr.learn_tasks(learner, tasks.train, tasks.test, passes=passes, after_task=after)
 
 
+@cache
+def measure(base: Path) -> dict[tuple[str, str], nr.AccuracyMatrix]:
+    """By kind of tasks and way to learn them."""
+    return {(kind, way): learn(way, tasks) for kind in KINDS for tasks in [Tasks(base, kind)] for way in WAYS}
+
+
 def run(base: Path) -> Table:
     """Accuracies in percent at the end, and what was lost on the way."""
     rows: list[Row] = []
-    for kind in KINDS:
-        tasks = Tasks(base, kind)
-        for way in WAYS:
-            found = learn(way, tasks)
-            lost = [found.forgetting, found.backward_transfer] if len(found.values) > 1 else []
-            cells = [f"{100.0 * value:.1f}" for value in (*found.values[-1], found.accuracy, *lost)]
-            rows.append((kind, way, *cells, *("" for _ in range(2 - len(lost)))))
+    for names, found in measure(base).items():
+        lost = [found.forgetting, found.backward_transfer] if len(found.values) > 1 else []
+        cells = [f"{100.0 * value:.1f}" for value in (*found.values[-1], found.accuracy, *lost)]
+        rows.append((*names, *cells, *("" for _ in range(2 - len(lost)))))
     tasks_head = [f"task {task + 1}" for task in range(TASKS)]
     return ("digits", "learning", *tasks_head, "mean", "forgetting", "backward transfer"), rows
 
@@ -78,18 +82,16 @@ def draw_matrices(base: Path, axes: Any) -> None:
     """The accuracies on all tasks after each: a heat map for every kind of tasks and way to learn them."""
     ways = [way for way in WAYS if not way.startswith("batch")]
     for line, kind in zip(axes, KINDS, strict=True):
-        tasks = Tasks(base, kind)
         for panel, way in zip(line, ways, strict=True):
-            draw_accuracies(panel, learn(way, tasks).values)
+            draw_accuracies(panel, measure(base)[kind, way].values)
             panel.set_title(f"{kind}, {way.partition(':')[0]}", fontsize=9)
 
 
 def draw(base: Path, axes: Any) -> None:
     """The mean accuracy on the tasks seen so far, after each task."""
     for panel, kind in zip(axes, KINDS, strict=True):
-        tasks = Tasks(base, kind)
         for way in WAYS:
-            matrix = learn(way, tasks).values
+            matrix = measure(base)[kind, way].values
             if len(matrix) == 1:
                 panel.axhline(100.0 * matrix.mean(), color="black", linestyle="--", linewidth=1.0, label=way)
                 continue

@@ -54,13 +54,10 @@ def collisions(base: Path) -> Stream:
 
 def learners() -> dict[str, Any]:
     """A network with n hidden layers has n + 1 layers in the counting of the paper."""
-    adam: dict[str, Any] = {"optimizer": "adam", "init": "glorot"}
     return {
         **{f"depth {depth}": nr.make("mlp", layers=[100] * depth, **PAPER) for depth in DEPTHS},
         "`hbp` as printed": nr.make("hbp", **PRINTED, **PAPER),
         "`hbp`, default Hedge": nr.make("hbp", **PAPER),
-        **{f"depth {depth}, Adam": nr.make("mlp", layers=[100] * depth, **adam) for depth in (1, 2, 3)},
-        "`hbp`, default, Adam": nr.make("hbp"),
     }
 
 

@@ -89,13 +89,15 @@ def prepare(learner: Any, classes: Iterable[Any], given: Mapping[str, Any]) -> t
     labels = list(dict.fromkeys(check_label(label) for label in classes))
     if len(labels) < 2:
         raise BadValue(f"classes must name at least two different labels, not {labels}")
-    if competitor == "all":
-        check_rule(rule, 'competitor="all"')
-    setup, pairs = JointSetup(rule, labels, given), COMPETITORS[competitor]
-    if rule.model.task.needs_query and rule.params["pairs"] == pairs:
-        return setup, rule
-    if rule.rounds:
+    pairs = COMPETITORS[competitor]
+    fits = rule.model.task.needs_query and rule.params["pairs"] == pairs
+    if rule.rounds and not fits:
         raise BadValue(f'joint features with competitor="{competitor}" need a fresh learner, or one that has learned '
                        f'with task="ranking", pairs="{pairs}", not {shown(rule)}')  # fmt: skip
     shared = {name: value for name, value in rule.config.given.items() if name not in OWN_OPTIONS}
-    return setup, make(rule.card, **shared, task="ranking", pairs=pairs)
+    if competitor == "all":  # the limit of a step must be known before the step is
+        shared = {name: one.measured for name, one in rule.card.numbers.items() if one.per_size is not None} | shared
+    player = rule if fits else make(rule.card, **shared, task="ranking", pairs=pairs)
+    if competitor == "all":
+        check_rule(player, 'competitor="all"')
+    return JointSetup(rule, labels, given), player

@@ -9,9 +9,11 @@ from noregret.decomposition.rating_columns import COLUMNS, ITEM, RATING, TIME, U
 from noregret.decomposition.rating_stream import RowReader
 from noregret.errors import BadValue
 from noregret.streams import ReadOptions, Source, open_source
+from noregret.streams.read_options import ROW_OPTIONS
 
 NEEDED = (USER, ITEM, RATING)
 GENERATOR = "ratings"  # of synthetic ratings
+TABLES = ("csv", "jsonl", "parquet", "arrow")
 PEEK = 100  # rows from which the columns of JSON lines are known
 
 
@@ -20,7 +22,7 @@ class RatingFile:
 
     def __init__(self, source: Source, columns: Mapping[str, str], left_out: Sequence[str]) -> None:
         self.source, self.columns, self.left_out = source, columns, left_out
-        self.reader = RowReader({name: role for role, name in columns.items()})
+        self.reader = RowReader({name: role for role, name in columns.items()}, strict=False)
 
     def read(self, X: Any) -> list[tuple[Any, Any]]:
         """The pairs of user and item of a batch."""
@@ -48,17 +50,18 @@ def open_ratings(args: argparse.Namespace, options: Mapping[str, Any]) -> Rating
 
 
 def find_there(args: argparse.Namespace, options: Mapping[str, Any]) -> list[str]:
-    """The columns of a table."""
-    rows = {"skip", "shuffle", "passes", "limit"}
-    peek = {**{name: value for name, value in options.items() if name not in rows}, "limit": PEEK}
-    source = open_source(args.data, ReadOptions(**{**peek, "label": "NONE", "labelled": False}), seed=args.seed)
+    """The columns of a table, by its first rows; a row that cannot be read here may well be when it is learned."""
+    reading = {name: value for name, value in options.items() if name not in ROW_OPTIONS}
+    opened = open_source(args.data, ReadOptions(**{**reading, "on_bad": "skip"}), seed=args.seed)
+    if opened.kind not in TABLES:
+        raise BadValue(f"{args.data[0]}: ratings are tables with the columns {', '.join(NEEDED)}: CSV, JSON lines, "
+                       "Parquet, Arrow")  # fmt: skip
+    peek = {**reading, "on_bad": "skip", "limit": PEEK, "label": "NONE", "labelled": False}
+    source = open_source(args.data, ReadOptions(**peek), seed=args.seed)
     for _ in source:
         pass
     found = source.describe().get("columns")
-    if not isinstance(found, dict):
-        raise BadValue(f"{args.data[0]}: ratings are tables with the columns {', '.join(NEEDED)}: CSV, JSON lines, "
-                       "Parquet, Arrow")  # fmt: skip
-    return list(found)
+    return list(found) if isinstance(found, dict) else []
 
 
 def read_option(text: str) -> dict[str, str]:

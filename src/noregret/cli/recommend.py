@@ -223,3 +223,5 @@ def print_answers(answers: list[dict[str, Any]], args: argparse.Namespace) -> No
         sys.stdout.write(f"\nuser {answer['user']}\n")
         for number, one in enumerate(answer["items"], start=1):
             sys.stdout.write(f"{number:>5}{one['rating']:>9.3f}  {one['item']}\n")
+        if not answer["items"]:
+            sys.stdout.write("     every item is rated\n")

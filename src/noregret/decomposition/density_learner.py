@@ -1,11 +1,13 @@
 """The base of learners of densities: the loss of a row is -log of its density before it is learned."""
 
+from typing import Protocol, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import DenseBlock
 from noregret.data.inputs import RowLike, RowsLike
-from noregret.decomposition.base import AnyState, Scored, UnsupervisedLearner
+from noregret.decomposition.base import Scored, State, UnsupervisedLearner
 from noregret.decomposition.gaussian_scores import LOG_TWO_PI
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.errors import NotLearned
@@ -27,12 +29,28 @@ def variance_param() -> Param:
                  about="the variance of every feature at the start")  # fmt: skip
 
 
-class DensityLearner(UnsupervisedLearner[AnyState]):
+EARLY = 16  # rows of the first mini-batches
+
+
+class Counting(State, Protocol):
+    """A state that knows how many rows it has learned."""
+
+    count: int
+
+
+AnyCounting = TypeVar("AnyCounting", bound=Counting)
+
+
+class DensityLearner(UnsupervisedLearner[AnyCounting]):
     """A learner of the density of rows; a feature that is not known yet has the variance of the start."""
 
     variance: float
 
-    def _score(self, state: AnyState | None, rows: MatrixRows, start: int) -> Scored:
+    def next_batch(self, state: AnyCounting | None) -> int:
+        """Small mini-batches as long as rows are few: a quarter of those so far, which change the density little."""
+        return min(self.batch, EARLY if state is None else max(EARLY, state.count // 4))
+
+    def _score(self, state: AnyCounting | None, rows: MatrixRows, start: int) -> Scored:
         """Scores of rows; features that are new and not 0 in a row have the density of the start."""
         components, losses = super()._score(state, rows, start)
         more = (

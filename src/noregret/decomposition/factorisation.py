@@ -15,7 +15,11 @@ from noregret.rules.parameters import Choice, Param
 ETAS = {"pmf": 3.0, "rmf": 20.0}
 BETAS = {"pmf": 0.05, "rmf": 0.01}
 K = Param(
-    10.0, at_least=1.0, at_most=1024.0, search=(2.0, 64.0, "log"), about="how many factors a user and an item have"
+    10.0,
+    at_least=1.0,
+    at_most=1024.0,
+    grid=(3.0, 5.0, 10.0, 20.0, 40.0),
+    about="how many factors a user and an item have",
 )
 
 

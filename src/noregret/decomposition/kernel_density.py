@@ -48,7 +48,7 @@ MOST_MERGED = 1 << 12  # supports whose distances to each other are in memory to
                         "whether kernels follow the covariance of the rows, or have a bandwidth for each feature"),
         "width": Param(1.0, above=1e-100, at_most=1e100, search=(0.1, 10.0, "log"),
                            about="times the bandwidths of the rule; the bandwidth itself where it is fixed"),
-        "batch": batch_param(16),
+        "batch": batch_param(256),
         "prior": prior_param(),
         "variance": variance_param(),
     },

@@ -27,7 +27,6 @@ CAPPE = (
 )
 SHOWN = 20  # components
 PER_COMPONENT = 50  # rows of the start for each component, where nothing else is asked for
-EARLY = 16  # rows of a mini-batch before components are found
 FEWEST = 10  # rows for each component, of which results are made that are asked for earlier
 
 
@@ -43,7 +42,7 @@ FEWEST = 10  # rows for each component, of which results are made that are asked
         "shape": Choice("full", {"full": True, "diagonal": False},
                         "whether components have covariances, or only a variance for each feature"),
         "batch": batch_param(128),
-        "decay": Param(0.7, above=0.5, at_most=1.0, search=(0.55, 1.0, "linear"),
+        "decay": Param(0.65, above=0.5, at_most=1.0, search=(0.55, 1.0, "linear"),
                        about="mini-batch number t is learned at the rate t^-decay; with 1 all rows count the same"),
         "start": Param(0.0, at_least=0.0, at_most=1 << 16, untuned="more rows make a better start, which comes later",
                        about="rows among which the first components are found; 0: 50 for each"),
@@ -80,11 +79,6 @@ class Mixture(DensityLearner[Components]):
     def start_state(self, features: int) -> Components:
         smoothing = Smoothing(self.prior, self.variance, self.shrink)
         return Components.start(features, self.shape == "full", smoothing)
-
-    def next_batch(self, state: Components | None) -> int:
-        """Small mini-batches until there are components, so that few rows are scored by what little is known."""
-        found = state is not None and len(state.weights) == self.k
-        return self.batch if found else min(self.batch, EARLY)
 
     def learn_rows(self, state: Components, rows: MatrixRows) -> None:
         """A step of EM; until there are enough rows to find components, one of the Gaussian of all rows."""
@@ -139,6 +133,11 @@ class Mixture(DensityLearner[Components]):
     def covariances(self) -> Floats:
         """The covariance matrix of each component, or its variances, by which rows are scored."""
         return self.latest.covariances()
+
+    @property
+    def classes(self) -> list[int]:
+        """The numbers of the components, which are the columns of `predict_proba`."""
+        return list(range(self.k))
 
     def predict_proba(self, X: RowsLike) -> Floats:
         """The probability of every component, given the row (its responsibilities)."""

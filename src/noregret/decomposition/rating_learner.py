@@ -283,6 +283,10 @@ class RatingLearner(BaseLearner):
         errors = "RMSE before learning {:.4g}, of the biases alone {:.4g}, of the mean {:.4g}".format(*self.progress)
         return [f"{sizes}; mean rating {self.mean:.4g} on a scale from {self.minimum:g} to {self.maximum:g}", errors]
 
+    def commands(self, path: str) -> list[str]:
+        """What can be done with its model on the command line."""
+        return [f"noregret recommend {path} --user ID", f"noregret recommend MORE_RATINGS --resume {path}"]
+
     # ---- model files -------------------------------------------------------------------------------------------------
 
     def dump(self) -> tuple[Header, Arrays]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -114,7 +115,7 @@ class RatingState:
         )  # fmt: skip
         sides = zip((self.of_users, self.of_items), touched, strict=True)
         parts = [array[rows] for side, rows in sides for array in (side.factors, side.averages)]
-        return all(map(all_finite, [*parts, rounds.predictions]))
+        return are_finite([*parts, rounds.predictions])
 
     def predict(self, pairs: Pairs, numbers: Floats) -> None:
         """Predict ratings; nothing is learned."""
@@ -194,8 +195,17 @@ def make_memory(items: int, k: int) -> Memory:
     return Memory(np.zeros(items, np.int64), truths, guesses, slopes, np.zeros(k), np.zeros(k))
 
 
+def are_finite(parts: list[Floats]) -> bool:
+    """Whether all values are finite: where their sum is, or, since it may overflow, where each of them is."""
+    with np.errstate(all="ignore"):
+        total = float(sum(part.sum() for part in parts))
+    return isfinite(total) or all(map(all_finite, parts))
+
+
 def find_touched(numbers: Integers) -> Integers:
     """Different numbers of users, or items, in order."""
+    if numbers.size == 1:
+        return numbers
     return np.flatnonzero(np.bincount(numbers)) if numbers.size > FEW else np.unique(numbers)
 
 

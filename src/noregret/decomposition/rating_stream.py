@@ -24,18 +24,19 @@ from noregret.features.names import extends
 class RowReader:
     """Reads rows of a stream: columns of numbers, as user: 7, or features that name a category, as user=ann.
 
-    `columns` says what the columns of these names hold; others are those of `COLUMNS`. Names that were read are kept,
-    since every batch of a stream repeats those of the batches before.
+    `columns` says what the columns of these names hold; others are those of `COLUMNS`. Any further column is an error,
+    or left out where reading is not strict. Names that were read are kept, since every batch of a stream repeats those
+    of the batches before.
     """
 
-    def __init__(self, columns: Mapping[str, str] | None = None) -> None:
-        self.columns = dict(columns or {})
+    def __init__(self, columns: Mapping[str, str] | None = None, strict: bool = True) -> None:
+        self.columns, self.strict = dict(columns or {}), strict
         self.names: Sequence[str] = ()
         self.roles = np.zeros(0, np.int8)
         self.ids: list[str | None] = []
 
     def __deepcopy__(self, memo: Any) -> "RowReader":
-        return RowReader(self.columns)
+        return RowReader(self.columns, self.strict)
 
     def read(self, X: Rows) -> Ratings:
         """Users and items of all rows, and ratings where rows have them."""
@@ -65,8 +66,10 @@ class RowReader:
         ids = list[str | None]()
         for name in names[first:]:
             column, equal, category = name.partition("=")
-            role = self.columns.get(column) or find_role(column) or find_role(column.partition(".")[0])
-            if role is None or (role != TIME and "." in column and column not in self.columns):
+            role = self.columns.get(column) or find_role(column)
+            if role is None and (not self.strict or find_role(column.partition(".")[0]) == TIME):
+                role = TIME  # as time.hour, which is made of a column of times
+            if role is None:
                 raise unknown(column)
             roles.append(KNOWN.index(role))
             ids.append(category if equal else None)

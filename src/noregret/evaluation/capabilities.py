@@ -165,7 +165,10 @@ def weights_of(learner: Learner, count: int | None = None) -> dict[Any, Any] | s
         found = getattr(learner, "weights", None) if some is None else some(count)
     except Error as error:
         return str(error)
-    return f"{learner.card.name} has no weights of its own" if found is None else found
+    if found is None or isinstance(found, np.ndarray):  # those of a density are of its components, not of features
+        return f"{learner.card.name} has no weights of its own"
+    known: dict[Any, Any] = found
+    return known
 
 
 def kernel_of(learner: Learner) -> KernelUse | None:

@@ -156,8 +156,10 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
     else:
         yield weights if isinstance(weights, str) else describe_weights(inner, weights)
     yield ""
-    command = getattr(learner, "command", None)
-    if command is None:
+    command, commands = getattr(learner, "command", None), getattr(learner, "commands", None)
+    if commands is not None:
+        yield from commands(path)
+    elif command is None:
         yield f"noregret predict {path} NEW_ROWS --out predictions.csv"
         yield f"noregret learn MORE_ROWS --resume {path}"
     else:

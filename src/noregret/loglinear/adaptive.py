@@ -28,9 +28,10 @@ from noregret.loglinear.recent_cache import RecentCache
 from noregret.loglinear.rule_updates import (
     COMPETITOR,
     TARGET,
+    WHOLE_STEPS,
     How,
     by_loss,
-    choose_competitor,
+    fit_to_rule,
     learn_by_rule,
     rule_scores,
 )
@@ -47,7 +48,8 @@ Floats = NDArray[np.float64]
 Rows = list[dict[str, float]]
 MODE = Choice("combined", {"generative": None, "discriminative": None, "combined": None}, "generative: fixed weights "
               "of models that follow validated outputs; discriminative: learned weights; combined: both")  # fmt: skip
-SPARSE = Choice("yes", {"yes": None, "no": None}, "whether weights are learned for n-grams and pairs of words")
+SPARSE = Choice("auto", {"auto": None, "yes": None, "no": None}, "whether weights are learned for n-grams and pairs of "
+                "words; auto: by rules, not by rerankers such as ridge_reranker")  # fmt: skip
 K = Param(5, at_least=1.0, about='how many candidates competitor="k_best" compares', grid=(1, 2, 5, 10))
 START: Mapping[str, float] = {"score": 1.0}
 GENERATIVE_START: Mapping[str, float] = {
@@ -55,8 +57,8 @@ GENERATIVE_START: Mapping[str, float] = {
 }  # fmt: skip
 
 
-USUAL_RULE = "pa1(C=0.01)"
-RULE_SCALE = 0.1  # to a rule, one spread of the score is worth a loss of so much
+USUAL_RULE, MIRA_RULE = "arow(r=100)", "pa1(C=0.003)"
+SPREAD_LOSS = 0.1  # to a rule, one spread of the score is worth a loss of so much
 
 
 class Described(NamedTuple):
@@ -127,7 +129,7 @@ class AdaptiveReranker(ListPlayer):
         target: str = "hope",
         competitor: str = "auto",
         k: float = 5,
-        sparse: str = "yes",
+        sparse: str = "auto",
         quality: str = "bleu",
         start: Any = None,
         average: bool | None = None,
@@ -144,8 +146,9 @@ class AdaptiveReranker(ListPlayer):
             raise BadValue(f"{self.kind}: k must be a whole number, not {k!r}")
         super().__init__(quality)
         if learner == MIRA:
-            learner, competitor = USUAL_RULE, "k_best"
-        self.start = read_start(self.kind, usual_start(self.mode, learner) if start is None else start)
+            learner, competitor = MIRA_RULE, "k_best"
+        usual = START if self.mode == "discriminative" else GENERATIVE_START
+        self.start = read_start(self.kind, usual if start is None else start)
         self.lexicon = take_model(lexicon, TranslationLexicon, "lexicon")
         self.inverse = take_model(inverse, TranslationLexicon, "inverse")
         self.language = take_model(language, LanguageModel, "language")
@@ -156,13 +159,22 @@ class AdaptiveReranker(ListPlayer):
         self.how = How(TARGET.check(self.kind, "target", target), competitor, int(k))
         if self.mode != "generative":
             self.learner = take_learner(learner, self.start, average, native)
+            if self.sparse == "auto":
+                self.sparse = "no" if isinstance(self.learner, ListLearner) else "yes"
             if isinstance(self.learner, RuleLearner):
-                self.how = self.how._replace(competitor=choose_competitor(self.learner, competitor))
+                self.how = fit_to_rule(self.learner, self.how)
+                if start is None:
+                    scale = SPREAD_LOSS if self.how.driven else SPREAD_LOSS * WHOLE_STEPS
+                    self.start = {name: scale * weight for name, weight in self.start.items()}
 
     @property
     def params(self) -> dict[str, Any]:
-        own = {"mode": self.mode, **self.how._asdict(), "sparse": self.sparse}
+        own = {"mode": self.mode, **self.how_options, "sparse": self.sparse}
         return {**own, "quality": self.quality, **({} if self.learner is None else {"learner": describe(self.learner)})}
+
+    @property
+    def how_options(self) -> dict[str, Any]:
+        return {"target": self.how.target, "competitor": self.how.competitor, "k": self.how.k}
 
     @property
     def weights(self) -> dict[Any, float]:
@@ -177,7 +189,7 @@ class AdaptiveReranker(ListPlayer):
 
     # ---- features ----------------------------------------------------------------------------------------------------
 
-    def describe(self, one: CandidateList, number: int) -> Described:
+    def describe(self, one: CandidateList, number: int = 0) -> Described:
         """The features of every candidate: those with first weights, and those whose weights are learned."""
         rows = [dict(row) for row in one.rows]
         if one.texts is None:
@@ -283,6 +295,7 @@ class AdaptiveReranker(ListPlayer):
         new = self.copy()
         for name in MODELS:
             setattr(new, name, getattr(self, name).merge(getattr(other, name)))
+        new.spread = Spread(self.spread.total + other.spread.total, self.spread.lists + other.spread.lists)
         learner: Any = self.learner
         if learner is not None:
             new.learner = learner.merge(other.learner)
@@ -296,7 +309,7 @@ class AdaptiveReranker(ListPlayer):
             self._change.settle()
             header: Header = {"mode": self.mode, "sparse": self.sparse, "quality": self.quality}
             header["spread"] = list(self.spread)
-            header |= {**self.how._asdict(), "start": dict(self.start), **self.dump_counts()}
+            header |= {**self.how_options, "start": dict(self.start), **self.dump_counts()}
             arrays: Arrays = {}
             for name in (*MODELS, "learner"):
                 if (part := getattr(self, name)) is not None:
@@ -326,16 +339,6 @@ class AdaptiveReranker(ListPlayer):
 
 MODELS = Models._fields
 AnyModel = TypeVar("AnyModel", bound=BaseLearner)
-
-
-def usual_start(mode: str, learner: Any) -> dict[str, float]:
-    """The first weights: of the score alone, or also of the models; in units of losses where a rule adds to them."""
-    usual = START if mode == "discriminative" else GENERATIVE_START
-    card = learner if isinstance(learner, Card) else getattr(learner, "card", None)
-    if isinstance(learner, str):
-        card = as_variant(learner, card_of).card
-    scale = RULE_SCALE if isinstance(card, RuleCard) else 1.0
-    return {name: scale * weight for name, weight in usual.items()}
 
 
 def take_model(given: Any, kind: type[AnyModel], name: str) -> AnyModel:

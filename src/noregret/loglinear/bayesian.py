@@ -143,16 +143,16 @@ class BayesianReranker(ListLearner[Samples]):
         self.check_same(other)
         if self.state.resampled or other.state.resampled:
             raise BadValue("bayesian_reranker cannot be merged once samples were drawn again; make both with least=0")
-        if self.design == "grid" and list(self.features.known) != list(other.features.known):
+        if self.design == "grid" and list(self.columns.known) != list(other.columns.known):
             raise BadValue('learners with design="grid" can be merged if both have seen the same features in one order')
         new = self.copy()
-        known = len(new.features)
-        new.features.add([other.features.known])
-        new._grow(new.state, new.features.since(known))
+        known = len(new.columns)
+        new.columns.add([other.columns.known])
+        new._grow(new.state, new.columns.since(known))
         new.state.log_weights = new.state.log_weights + other.state.log_weights
         if self.design == "grid":
             fresh = self.start_state()
-            self._grow(fresh, list(self.features.known))
+            self._grow(fresh, list(self.columns.known))
             new.state.log_weights = new.state.log_weights - fresh.log_weights  # the prior counts once
         new.state.log_weights -= new.state.log_weights.max()
         new.rounds, new.mistakes = self.rounds + other.rounds, self.mistakes + other.mistakes

@@ -55,6 +55,11 @@ class LanguageModel(TextLearner[NGramCounts]):
     def predict_round(self, state: NGramCounts, x: Words) -> float:
         return state.log_probability(x)
 
+    def describe_results(self) -> list[str]:
+        """What it has learned, as lines of text for `noregret show`."""
+        grams = ", ".join(f"{len(table):,} of {n} words" for n, table in enumerate(self.state.grams, 1))
+        return [f"{len(self.state.words):,} words; n-grams: {grams}"]
+
     # ---- merging and model files -------------------------------------------------------------------------------------
 
     def merge(self, other: Any) -> Self:

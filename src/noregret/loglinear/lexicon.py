@@ -128,6 +128,14 @@ class TranslationLexicon(TextLearner[Lexicon]):
             best = sorted(row, key=lambda target: -row[target])[:most]
             return {target: self.state.probability(target, word, self.smoothing) for target in best}
 
+    def describe_results(self) -> list[str]:
+        """What it has learned, as lines of text for `noregret show`."""
+        pairs = sum(map(len, self.state.counts.values()))
+        counts = f"{len(self.state.counts):,} source words, {len(self.state.targets):,} target words, {pairs:,} pairs"
+        often = sorted(self.state.totals, key=lambda word: -self.state.totals[word])[:10]
+        best = [(word, next(iter(self.translations(word, 1).items()))) for word in often if word]
+        return [counts, *(f"{word}: {target} ({probability:.2f})" for word, (target, probability) in best)]
+
     # ---- merging and model files -------------------------------------------------------------------------------------
 
     def merge(self, other: Any) -> Self:

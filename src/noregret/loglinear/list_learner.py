@@ -52,7 +52,7 @@ class ListLearner(ListPlayer, Generic[AnyState]):
     def __init__(self, quality: str = "bleu", start: Mapping[str, float] | None = None) -> None:
         super().__init__(quality)
         self.start = read_start(self.card.name, START if start is None else start)
-        self.features = FeatureColumns()
+        self.columns = FeatureColumns()
         self.state: AnyState = self.start_state()
 
     # ---- what a method is made of --------------------------------------------------------------------------------
@@ -72,6 +72,11 @@ class ListLearner(ListPlayer, Generic[AnyState]):
     @abstractmethod
     def learn_list(self, state: AnyState, table: Table, losses: Floats) -> bool:
         """Learn one list; the state may be changed in place. Says whether it changed."""
+
+    @property
+    def features(self) -> int:
+        """How many features the lists so far have."""
+        return len(self.columns)
 
     @property
     @abstractmethod
@@ -122,11 +127,11 @@ class ListLearner(ListPlayer, Generic[AnyState]):
 
     def savepoint(self) -> Undo:
         """How to bring back the state of now."""
-        own, features, size = self._own_state(), self.features, len(self.features)
+        own, columns, size = self._own_state(), self.columns, len(self.columns)
 
         def undo() -> None:
             own()
-            features.truncate(size)
+            columns.truncate(size)
 
         return undo
 
@@ -134,13 +139,16 @@ class ListLearner(ListPlayer, Generic[AnyState]):
         self, state: AnyState, rows: Sequence[Mapping[str, float]], losses: Floats, number: int
     ) -> tuple[int, bool]:
         """Predict and learn one list; the place predicted, and whether the state changed."""
-        known = len(self.features)
-        self.features.add(rows)
-        table = self.features.tabulate(rows)
+        known = len(self.columns)
+        self.columns.add(rows)
+        table = self.columns.tabulate(rows)
         with np.errstate(all="ignore"):
-            self._grow(state, self.features.since(known))
+            self._grow(state, self.columns.since(known))
             place = self._best(state, table, number)
-            changed = self.learn_list(state, table, losses)
+            try:
+                changed = self.learn_list(state, table, losses)
+            except np.linalg.LinAlgError:  # beside values this large the penalty is rounded away
+                raise self.too_large(number) from None
         if changed and not state.is_finite():
             raise self.too_large(number)
         return place, changed
@@ -164,16 +172,16 @@ class ListLearner(ListPlayer, Generic[AnyState]):
 
     def predict_list(self, one: CandidateList, number: int) -> int:
         """The best place; features that were never seen are new ones, as in `play`."""
-        if all(name in self.features.known for row in one.rows for name in row):
-            return self._best(self.state, self.features.tabulate(one.rows), number)
-        features, state = self.features.copy(), self.state.copy()
-        features.add(one.rows)
-        self._grow(state, features.since(len(self.features)))
-        return self._best(state, features.tabulate(one.rows), number)
+        if all(name in self.columns.known for row in one.rows for name in row):
+            return self._best(self.state, self.columns.tabulate(one.rows), number)
+        columns, state = self.columns.copy(), self.state.copy()
+        columns.add(one.rows)
+        self._grow(state, columns.since(len(self.columns)))
+        return self._best(state, columns.tabulate(one.rows), number)
 
     def by_feature(self, weights: Floats) -> dict[str, float]:
         """The weights that are not zero, by feature, the largest first."""
-        found = zip(self.features.known, weights.tolist(), strict=True)
+        found = zip(self.columns.known, weights.tolist(), strict=True)
         return dict(sorted(((name, value) for name, value in found if value), key=lambda one: -abs(one[1])))
 
     # ---- copies and model files --------------------------------------------------------------------------------------
@@ -189,7 +197,7 @@ class ListLearner(ListPlayer, Generic[AnyState]):
         with self._lock:
             self._change.settle()
             header, arrays = self.dump_state()
-            common = {"quality": self.quality, "start": dict(self.start), "features": self.features.dump()}
+            common = {"quality": self.quality, "start": dict(self.start), "features": self.columns.dump()}
             return {**common, **header, **self.dump_counts()}, arrays
 
     @classmethod
@@ -202,8 +210,8 @@ class ListLearner(ListPlayer, Generic[AnyState]):
             new = cls.restore_with(header, arrays, {"quality": header["quality"], "start": start})
         except BadValue as error:
             raise corrupt(str(error).removeprefix("corrupt model file: ")) from None
-        new.features.restore(header)
-        new.state = new.restore_state(arrays, len(new.features))
+        new.columns.restore(header)
+        new.state = new.restore_state(arrays, len(new.columns))
         if not new.state.is_finite():
             raise corrupt("the state must be finite numbers")
         new.restore_counts(header)

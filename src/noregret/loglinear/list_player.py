@@ -56,6 +56,10 @@ class ListPlayer(BaseLearner):
     def predict_list(self, one: CandidateList, number: int) -> int:
         """The place of the best candidate of a list; nothing changes."""
 
+    def commands(self, path: str) -> list[str]:
+        """What can be done with it on the command line, for `noregret show`."""
+        return [f"noregret rerank LISTS.jsonl --resume {path}"]
+
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     def play(

@@ -134,7 +134,7 @@ class LoglinearReranker(ListLearner[LogLinearState]):
         return new
 
     def restore_state(self, arrays: Arrays, features: int) -> LogLinearState:
-        start = self.first_weights(self.features.known)
+        start = self.first_weights(self.columns.known)
         weights = read_array(arrays, "weights", (features,))
         if not features and self.state.steps:
             raise corrupt("steps without features")

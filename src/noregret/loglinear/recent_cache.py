@@ -102,6 +102,13 @@ class RecentCache(TextLearner[CachedGrams]):
     def predict_round(self, state: CachedGrams, x: Words) -> float:
         return state.log_probability(x, self.tau)
 
+    def describe_results(self) -> list[str]:
+        """What it has learned, as lines of text for `noregret show`."""
+        state = self.state
+        counts = f"{state.counters['words']:,} words, {len(state.entries):,} n-grams"
+        recent = sorted(state.entries, key=lambda gram: (-state.value(gram, self.tau), gram))[:10]
+        return [counts, *(f"{' '.join(gram)}: {state.value(gram, self.tau):.2f}" for gram in recent)]
+
     # ---- merging and model files -------------------------------------------------------------------------------------
 
     def merge(self, other: Any) -> Self:

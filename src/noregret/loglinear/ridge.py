@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 BETA = Param(0.01, above=0.0, about="the strength of the ridge penalty", search=(1e-4, 1e2, "log"))
 MIX = Param(0.1, at_least=0.0, at_most=1.0, about="the share of the solution of one list in the new weights; "
             'accumulate="yes" does not read it', grid=(0.01, 0.03, 0.1, 0.3, 1.0))  # fmt: skip
-ACCUMULATE = Choice("no", {"no": None, "yes": None}, "whether the sums of all lists are solved, not those of one list")
+ACCUMULATE = Choice("yes", {"yes": None, "no": None}, "whether the sums of all lists are solved, not those of one list")
 FORGET = Param(1.0, above=0.0, at_most=1.0, about="the factor by which the sums of earlier lists shrink in every round "
                'with accumulate="yes"', grid=(0.9, 0.99, 0.999, 1.0))  # fmt: skip
 LARGEST = 4096  # features of which all products are kept
@@ -59,11 +59,11 @@ def solve_ridge(R: Floats, losses: Floats, beta: float) -> Floats:
     merge=Merge("exact", 'with accumulate="yes" and forget=1 the sums add; otherwise weights depend on the order'),
 )
 class RidgeReranker(ListLearner[RidgeState]):
-    """Rerank lists by weights that predict differences of quality: a ridge regression for every list.
+    """Rerank lists by weights that predict differences of quality: discriminative ridge regression.
 
-    R holds the features of the best candidate minus those of each, l its quality minus theirs, and the weights move a
-    share of the way to the solution of min |R w - l|^2 + beta |w|^2. With accumulate="yes" the sums of all lists are
-    solved together, and the penalty is beta |w - start|^2.
+    R holds the features of the best candidate of a list minus those of each, l its quality minus theirs. The weights
+    minimise the sum of |R w - l|^2 over all lists plus beta |w - start|^2. With accumulate="no" they move a share of
+    the way to the solution of min |R w - l|^2 + beta |w|^2 for each list alone, as in the paper.
     """
 
     kind: ClassVar[str] = "ridge_reranker"
@@ -72,7 +72,7 @@ class RidgeReranker(ListLearner[RidgeState]):
         self,
         beta: float = 0.01,
         mix: float = 0.1,
-        accumulate: str = "no",
+        accumulate: str = "yes",
         forget: float = 1.0,
         quality: str = "bleu",
         start: Any = None,
@@ -145,13 +145,13 @@ class RidgeReranker(ListLearner[RidgeState]):
                            "the order of the lists")  # fmt: skip
         new = self.copy()
         state, theirs = new.state, other.state
-        known = len(new.features)
-        new.features.add([other.features.known])
-        new._grow(state, new.features.since(known))
-        places = np.array([new.features.known[name] for name in other.features.known], np.intp)
+        known = len(new.columns)
+        new.columns.add([other.columns.known])
+        new._grow(state, new.columns.since(known))
+        places = np.array([new.columns.known[name] for name in other.columns.known], np.intp)
         state.products[np.ix_(places, places)] += theirs.products  # type: ignore[index]
         state.targets[places] += theirs.targets  # type: ignore[index]
-        if len(new.features):
+        if len(new.columns):
             new.solve(state)
         new.rounds, new.mistakes = self.rounds + other.rounds, self.mistakes + other.mistakes
         new.updates = self.updates + other.updates
@@ -169,7 +169,7 @@ class RidgeReranker(ListLearner[RidgeState]):
         return cls(**numbers, accumulate=header["accumulate"], **common)
 
     def restore_state(self, arrays: Arrays, features: int) -> RidgeState:
-        start = self.first_weights(self.features.known)
+        start = self.first_weights(self.columns.known)
         weights = read_array(arrays, "weights", (features,))
         if self.accumulate == "no":
             return RidgeState(weights, start, None, None)

@@ -18,6 +18,7 @@ from noregret.rules.probing import is_loss_driven
 
 Floats = NDArray[np.float64]
 Rows = Sequence[Mapping[str, float]]
+WHOLE_STEPS = 300.0  # what a loss of 1 is worth in scores of rules that step by whole examples, whatever the loss
 COMPETITOR = Choice(
     "auto",
     {"auto": None, "predicted": None, "max_loss": None, "k_best": None},
@@ -41,15 +42,16 @@ class How(NamedTuple):
     target: str
     competitor: str
     k: int
+    driven: bool = True  # by the loss; otherwise the rule updates on mistakes only
 
 
-def choose_competitor(rule: RuleLearner, competitor: str) -> str:
-    """The competitor in force."""
-    if competitor == "k_best":
+def fit_to_rule(rule: RuleLearner, how: How) -> How:
+    """What a step compares, as it suits the rule."""
+    if how.competitor == "k_best":
         check_rule(rule, 'competitor="k_best"')
-    if competitor != "auto":
-        return competitor
-    return "max_loss" if by_loss(rule) else "predicted"
+    driven = by_loss(rule)
+    usual = "max_loss" if driven else "predicted"
+    return how._replace(driven=driven, competitor=usual if how.competitor == "auto" else how.competitor)
 
 
 def by_loss(rule: RuleLearner) -> bool:
@@ -67,8 +69,8 @@ def rule_scores(rule: RuleLearner, rows: Rows, training: bool = False) -> Floats
 def learn_by_rule(rule: RuleLearner, rows: Rows, offsets: Floats, losses: Floats, how: How) -> bool:
     """One step of the rule on a list; says whether the rule updated."""
     scores = offsets + rule_scores(rule, rows, training=True)
-    driven = by_loss(rule)
-    target = int(np.argmin(losses) if how.target == "best" else np.argmax(scores - losses))
+    driven, worth = how.driven, 1.0 if how.driven else WHOLE_STEPS
+    target = int(np.argmin(losses) if how.target == "best" else np.argmax(scores - worth * losses))
     if how.competitor == "predicted":
         rivals = [int(np.argmax(scores))]
     else:

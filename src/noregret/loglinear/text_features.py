@@ -66,7 +66,9 @@ class Explained:
     def __init__(self, inverse: TranslationLexicon, source: Words, known: Sequence[str]) -> None:
         t, smoothing = inverse.state.probability, inverse.smoothing
         self.place = {word: row for row, word in enumerate((NULL, *known))}
-        self.t = np.array([[t(one, word, smoothing) for one in source] for word in self.place]).reshape(-1, len(source))
+        self.t = np.array([[t(one, word, smoothing) for one in source] for word in self.place]).reshape(
+            len(self.place), len(source)
+        )
 
     def log_probability(self, words: Words) -> float:
         """log p of the source per word: each of its words comes from one word of the candidate, or from none."""

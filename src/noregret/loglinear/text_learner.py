@@ -153,6 +153,10 @@ class TextLearner(BaseLearner, Generic[AnyState]):
         found = self.predict([x])[0]
         return found if self.pairs else float(found)
 
+    def commands(self, path: str) -> list[str]:
+        """What can be done with it on the command line: nothing beyond `noregret show`."""
+        return []
+
     def check_same(self, other: Any) -> None:
         """Refuse to merge with another model or with other parameters."""
         if type(other) is not type(self) or other.params != self.params:

@@ -115,9 +115,7 @@ def play_rounds(net: TrainedModule, rows: Rows) -> Played:
 def check_played(net: TrainedModule, played: Played) -> None:
     """Refuse rounds that left something behind that is not finite."""
     last = len(played.losses) - 1
-    if not all_finite(
-        [load_torch().cat([one.reshape(-1) for one in part]) for part in (played.outputs, played.losses)]
-    ):
+    if not all_finite([*played.outputs, *played.losses]):
         raise RoundFault("the loss or an output is not finite", last, True)
     if not all_finite(list(net.list_state().values())):
         raise RoundFault("a parameter is no longer finite", last, True)

@@ -14,7 +14,7 @@ from noregret.learner.outside_rounds import OutputChange, OutsideTransaction
 from noregret.neural.modules.learner_savepoint import LearnerSavepoint
 from noregret.neural.modules.module_losses import INDEX, SIGN
 from noregret.neural.modules.module_rounds import RoundFault, Rows, play_rounds, refuse, scan_targets
-from noregret.neural.modules.random_numbers import TURN, get_random, set_random
+from noregret.neural.modules.random_numbers import Restored, get_random, set_random, take_turn
 from noregret.neural.modules.row_tensors import NUMBERS, as_rows, as_targets
 from noregret.neural.modules.tensors import Tensor, load_torch
 from noregret.neural.modules.trained_module import TrainedModule
@@ -35,24 +35,20 @@ class OnlineTransaction(OutsideTransaction):
         self.losses: list[Floats] = []
 
     def save_own(self) -> LearnerSavepoint:
-        return LearnerSavepoint(self.learner, self.outer)
+        return LearnerSavepoint(self.learner)
 
     def attempt(self, checked: bool) -> list[Any]:
         """Play all rounds with the random numbers of the learner; torch then goes on with its own."""
-        with TURN.lock:
-            return self.attempt_alone(checked)
+        return take_turn(lambda: self.attempt_alone(checked))
 
     def attempt_alone(self, checked: bool) -> list[Any]:
-        torch, net = load_torch(), self.net
-        self.losses, self.outer = [], get_random(net.device)
-        set_random(net.random, net.device)
-        net.careful = self.careful
-        try:
-            with torch.inference_mode(False), torch.enable_grad():
-                outcomes = super().attempt(checked)
+        torch, net, self.losses = load_torch(), self.net, []
+        restored = Restored(get_random(net.device), net.device)
+        with restored, restored, torch.inference_mode(False), torch.enable_grad():
+            set_random(net.random, net.device)
+            net.careful = self.careful
+            outcomes = super().attempt(checked)
             net.random = get_random(net.device)
-        finally:
-            set_random(self.outer, net.device)
         self.learner.rounds, self.learner.updates, self.learner.mistakes = self.model.counts()
         return outcomes
 

@@ -12,7 +12,7 @@ from noregret.learner.header_fields import LARGEST_COUNT, corrupt, read_count, r
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, FindCard, Header
 from noregret.learner.outside_rounds import dump_outside, restore_outside
-from noregret.neural.modules.module_file import dump_module, read_module
+from noregret.neural.modules.module_file import check_module, dump_module, read_module
 from noregret.neural.modules.module_losses import EVERY
 from noregret.neural.modules.module_optimizers import describe_optimizer, find_class, rebuild_optimizer
 from noregret.neural.modules.optimizer_file import dump_optimizer, read_optimizer
@@ -86,7 +86,7 @@ def restore(cls: type[Learner], header: Header, arrays: Arrays, find_card: FindC
     params, options, saved, state, described, made = (read_table(header, name) for name in TABLES)
     reader = restore_outside(cls.card.name, saved, part_of(arrays, "reader/"), find_card)
     own = {name: value for name, value in reader.config.given.items() if name in READERS}
-    module = find_card.find_module(described.get("name"))
+    module = check_module(find_card.find_module(described.get("name")))
     values = read_module(module, described, part_of(arrays, "module/"))
     loss, optimizer = find_loss(header.get("loss"), find_card), find_optimizer(made, module, find_card)
     try:

@@ -14,7 +14,7 @@ from noregret.learner.encode import encode_rows, one_row
 from noregret.learner.model import Model
 from noregret.learner.probabilities import class_columns, log_odds_to_probabilities
 from noregret.neural.modules.module_rounds import current_scale
-from noregret.neural.modules.random_numbers import TURN, get_random, set_random
+from noregret.neural.modules.random_numbers import Restored, get_random, set_random, take_turn
 from noregret.neural.modules.row_tensors import NUMBERS, as_rows
 from noregret.neural.modules.tensors import load_torch
 from noregret.neural.modules.trained_module import TrainedModule, explain
@@ -39,8 +39,7 @@ class OnlinePredictions:
             if model.space is None:
                 raise NotLearned(f"{self.card.name} has not seen a label yet; learn something first")
             block = verify(encode_rows(model, X, grow=False, include_unknown=True))
-            with TURN.lock:
-                outputs = self.pass_rows(block)
+            outputs = take_turn(lambda: self.pass_rows(block))
             mean, deviation = current_scale(net)
             known = len(model.labels)
             return self.to_scores(outputs, known, np.full(block.rows, mean), np.full(block.rows, deviation))
@@ -49,10 +48,10 @@ class OnlinePredictions:
         """The outputs for all rows, each computed by itself, so that no result depends on how rows are batched."""
         torch, net = load_torch(), self.net
         found = np.zeros((block.rows, net.outputs))
-        outer, row = get_random(net.device), 0
-        set_random(net.random, net.device)
+        restored, row = Restored(get_random(net.device), net.device), 0
         try:
-            with torch.inference_mode(False), torch.no_grad():
+            with restored, restored, torch.inference_mode(False), torch.no_grad():
+                set_random(net.random, net.device)
                 size = max(1, NUMBERS // max(net.features, 1))
                 for start in range(0, block.rows, size):
                     x = as_rows(net, block, slice(start, min(start + size, block.rows)))
@@ -65,8 +64,6 @@ class OnlinePredictions:
             if is_quit(error) or isinstance(error, (Error, MemoryError)):
                 raise
             raise BadValue(f"row {row}: the module failed: {explain(error)}", row=row) from error
-        finally:
-            set_random(outer, net.device)
         wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
         if wrong.size:
             raise BadValue(f"row {wrong[0]}: an output of the module is not finite: the values are too large; scale "

@@ -1,17 +1,20 @@
 """Random numbers of a learner: torch draws them from a state that the learner keeps, and then goes on with its own.
 
-The generator belongs to the process. So learners of several threads take turns, by `TURN`.
+The generator belongs to the process. So learners of several threads take turns.
 """
 
 import os
 import threading
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
 from noregret.neural.modules.tensors import Tensor, load_torch
+
+Result = TypeVar("Result")
 
 
 class Turn:
@@ -27,6 +30,12 @@ class Turn:
 
 
 TURN = Turn()
+
+
+def take_turn(act: Callable[[], Result]) -> Result:
+    """Act while no other thread uses the generator of torch for a learner."""
+    with TURN.lock:
+        return act()
 
 
 class RandomState(NamedTuple):
@@ -57,6 +66,19 @@ def set_random(state: RandomState, device: Any) -> None:
     torch.set_rng_state(state.cpu)
     if state.device is not None and device.type == "cuda":
         torch.cuda.set_rng_state(state.device, device)
+
+
+class Restored:
+    """Brings the state of torch back at the end of a block; of two, one does it where the other is interrupted."""
+
+    def __init__(self, state: RandomState, device: Any) -> None:
+        self.state, self.device = state, device
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        set_random(self.state, self.device)
 
 
 def dump_random(state: RandomState) -> Arrays:
