@@ -88,7 +88,7 @@ class Updates:
         a, b, eta = self.a, self.b, self.eta
         if self.name == "adagrad":
             a[i] += g * g
-            return -eta * g / (a[i] ** 0.5 + 1e-8)
+            return float(-eta * g / (a[i] ** 0.5 + 1e-8))
         if self.name == "adadelta":
             a[i] = 0.95 * a[i] + 0.05 * g * g
             step: Any = -((b[i] + 1e-6) ** 0.5) / (a[i] + 1e-6) ** 0.5 * g
@@ -96,6 +96,6 @@ class Updates:
             return float(eta * step)
         if self.name == "adam":
             a[i], b[i] = 0.9 * a[i] + 0.1 * g, 0.999 * b[i] + 0.001 * g * g
-            root: float = (b[i] / (1 - 0.999**self.steps)) ** 0.5
-            return -eta * a[i] / (1 - 0.9**self.steps) / (root + 1e-8)
+            means = a[i] / (1 - 0.9**self.steps), b[i] / (1 - 0.999**self.steps)
+            return float(-eta * means[0] / (np.sqrt(means[1]) + 1e-8))
         return -eta * g

@@ -46,6 +46,13 @@ def test_layers_can_be_written_in_several_ways() -> None:
     assert mlp(layers=[]).params["layers"] == "none"
 
 
+def test_the_widest_and_the_deepest_network_that_is_allowed() -> None:
+    for layers in ([1 << 16], [1] * 1000):
+        assert mlp(layers=layers).params["layers"] == "-".join(map(str, layers))
+    for layers in ([(1 << 16) + 1], [1] * 1001):
+        assert "layers must be" in refusal(lambda layers=layers: mlp(layers=layers))  # type: ignore[misc]
+
+
 def test_rows_of_another_width_are_refused() -> None:
     learner = mlp().learn(X, Y)
     before = state(learner)
@@ -114,6 +121,20 @@ def test_a_first_target_that_is_too_large_is_refused() -> None:
     assert mlp(task="regression").learn(X[:1], [1e60]).rounds == 1
 
 
+def test_sums_that_are_too_large_are_refused_also_where_nothing_is_learned() -> None:
+    """Every value is below the limit, but some sum of them is not."""
+    learner = mlp(layers=[50, 50], activation="linear", init="he", scale=False).learn(X, Y, weight=0.0)
+    assert "row 1" in refusal(lambda: learner.predict([[1.0] * 4, [9e59] * 4]))
+    assert "row 0" in refusal(lambda: learner.play([[9e59] * 4], [1], weight=0.0))
+
+
+def test_a_gradient_that_is_too_large_is_refused_in_its_own_round() -> None:
+    learner = mlp(task="regression", scale_target="no").learn(X, X[:, 0])
+    before = state(learner)
+    assert "round 21 (row 0" in refusal(lambda: learner.learn(X[:1], [1e59], weight=1e3))
+    assert state(learner) == before
+
+
 def test_a_network_that_does_not_fit_in_memory_is_refused() -> None:
     assert "memory" in refusal(lambda: mlp(layers=[1000], bits=24).learn([{"a": 1.0}], [1]))
 
@@ -156,3 +177,12 @@ def test_features_are_scaled_by_earlier_rounds_only() -> None:
     scaled = (12.0 - past.mean()) / past.std(), 10.0 / np.sqrt((25.0 + 100.0 + 100.0) / 3)
     assert learner.scores([{"a": 12.0, "b": 10.0}])[0] == pytest.approx(bias + a * scaled[0] + b * scaled[1])
     assert learner.scores([{"a": 1e6}])[0] == pytest.approx(bias + 3.0 * a)  # at most three deviations
+
+
+def test_rounds_without_weight_are_no_steps_of_the_optimizer() -> None:
+    """Adam counts its steps; scaled features would count their values, so they are taken as they are."""
+    one, many = (mlp(optimizer="adam", scale=False).learn(X[:size], Y[:size], weight=0.0) for size in (1, 15))
+    assert (one.updates, many.updates) == (0, 0)
+    for learner in (one, many):
+        assert learner.learn(X[15:], Y[15:]).updates == 5
+    assert [matrix.tolist() for matrix in one.matrices()] == [matrix.tolist() for matrix in many.matrices()]

@@ -158,9 +158,9 @@ are 1 / S, 1 / (2 S) and 1 / S now, where S is taken over the rows with a hinge 
 mistakes; C = 1 is an option like any other, with the theorem of the paper, and there is one for the C that moves.
 It costs where rows come in runs of one label, on `outdoor` and `electricity`, since larger steps follow these better:
 there C = 1 makes 354 and 198 mistakes, `pa1` with its default 600 and 246. In structured output examples are sums over
-the parts of an output, and their length says nothing of the step: there C is still 1. `arow` is close to the goal. An r
-that is a multiple of S was worse on the deciding streams, and one of the root of S better by less than the standard
-error of the difference; so it stays 1.
+the parts of an output, and their length says nothing of the step: there C is still 1. For `arow`, an r that is a
+multiple of S was worse on the deciding streams, and one of the root of S better by less than the standard error of the
+difference; so it stays 1.
 
 A default can be worse than always guessing the majority label so far: here, by more than two standard deviations of the
 mistakes of that guess. The last columns tell on which streams that happens though a point of the grid would do better,

@@ -112,7 +112,8 @@ def draw(base: Path) -> Any:
     panel = figure.axes[0]
     for month, start in corpus.parts.items():
         panel.axvline(start, color="black", linewidth=0.8)
-        panel.text(start + 60, 0.97, month[:3], va="top", fontsize=8)
+        if start:  # February has only few documents
+            panel.text(start + 60, 0.97, month[:3], va="top", fontsize=8)
     return figure
 
 

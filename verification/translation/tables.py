@@ -131,10 +131,10 @@ def forgetting(jobs: list[dict[str, Any]], references: References) -> tuple[tupl
     """BLEU on the base domain after the stream about water and winter, with and without replay."""
     name = "water_and_winter"
     half = {method: played.later_half().bleu() for method, played in play_all(jobs, name, references).items()}
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for one in jobs:
         if one["job"]["base"]:
-            method, told = one["method"], one["job"]
+            method, told = str(one["method"]), one["job"]
             if told["replay"]:
                 half[method] = Played.of(one["records"], references[name]).bleu()
             rows.append((method, f"{half[method]:.1f}", f"{one['base']:.1f}"))

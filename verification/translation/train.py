@@ -10,17 +10,13 @@ import math
 import platform
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
 
-import noregret as nr
+from noregret.neural.translation.base_model import train_translator
 from noregret.neural.translation.tensors import torch
-from noregret.neural.translation.training import Plan, train, validation
-from noregret.neural.translation.translator import Translator
-from noregret.neural.translation.vocabulary import Vocabulary
+from noregret.neural.translation.training import Plan
 from verification.reproduce.data import Missing, folder
-from verification.translation.domains import FILES, Pairs, read_pairs, split_domains
+from verification.translation.domains import FILES, read_pairs, split_domains
 
 SIZES = {"layers": 3, "width": 128, "heads": 4, "hidden": 512}
 PLAN: dict[str, float] = {
@@ -56,21 +52,11 @@ def main(arguments: list[str] | None = None) -> int:
         plan = Plan(device=told.device, **{name: getattr(told, name) for name in PLAN})
         where = torch().cuda.get_device_name() if told.device == "cuda" else platform.machine()
         tell(f"{time.strftime('%Y-%m-%d')}, torch {torch().__version__} on {where}; {plan}")
-        translator = fit(base, valid, sizes, plan, tell)
+        tell(f"{len(base.sources):,} pairs to learn from, {len(valid.sources):,} to validate")
+        translator = train_translator(base, valid, plan, PIECES, tell, **sizes)
         translator.save(told.out / "base.nr")
         tell(f"saved: {translator.sizes.count:,} weights, {translator.sizes.pieces:,} pieces")
     return 0
-
-
-def fit(base: Pairs, valid: Pairs, sizes: dict[str, int], plan: Plan, tell: Callable[[object], None]) -> Translator:
-    """A translator trained on the base domain, with the weights that translate the validation pairs best."""
-    vocabulary = Vocabulary.learn([*base.sources, *base.references], PIECES)
-    tell(f"{len(base.sources):,} pairs to learn from, {len(valid.sources):,} to validate; {vocabulary.size:,} pieces")
-    fresh: Any = nr.make("translator", vocabulary=vocabulary, **sizes)
-    pairs = [(vocabulary.encode(x), vocabulary.encode(y)) for x, y in zip(*base, strict=True)]
-    measure = validation(fresh.sizes, vocabulary, *valid)
-    vector = train(fresh.state.vector, fresh.sizes, pairs, measure, plan, tell)
-    return cast(Translator, fresh.with_weights(vector))
 
 
 if __name__ == "__main__":

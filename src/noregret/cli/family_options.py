@@ -1,4 +1,4 @@
-"""The options of the commands of single families: experts, portfolios, concepts, games, sentences, topics, pictures."""
+"""The options of the commands of single families: experts, games, sentences, topics, translations and others."""
 
 import argparse
 
@@ -240,6 +240,27 @@ def add_rerank_options(rerank: Parser) -> None:
     rerank.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
     rerank.add_argument("--quiet", action="store_true", help="print only the result")
     rerank.set_defaults(module="rerank")
+
+
+def add_translate_options(translate: Parser) -> None:
+    translate.add_argument("model", metavar="MODEL", help="a saved translator")
+    translate.add_argument("file", metavar="FILE", help="the text, a sentence in every line; - is standard input")
+    translate.add_argument("--adapt", metavar="REFERENCES", help="learn: after each sentence its validated "
+                           "translation, which is the same line of this file")  # fmt: skip
+    translate.add_argument("--validate", action="store_true", help="learn: show each translation and ask for a "
+                           "correction")  # fmt: skip
+    translate.add_argument("--update", choices=("sgd", "adagrad", "adadelta", "adam", "pa"), help="the step of each "
+                           "sentence (default: that of the model, usually adagrad)")  # fmt: skip
+    translate.add_argument("--eta", type=float, metavar="NUMBER", help="the learning rate (default: the usual one of "
+                           "the update)")  # fmt: skip
+    translate.add_argument("--skip", type=int, default=0, metavar="N", help="leave the first N lines out")
+    translate.add_argument("--out", metavar="PATH", help="write the translations, with --validate the validated ones "
+                           "(default: standard output, -, unless it learns)")  # fmt: skip
+    translate.add_argument("--save", metavar="PATH", help="save the adapted translator at the end, also when Ctrl-C "
+                           "or SIGTERM stops the command")  # fmt: skip
+    translate.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    translate.add_argument("--quiet", action="store_true", help="print only the result")
+    translate.set_defaults(module="translate")
 
 
 def add_rule_options(parser: Parser, usual: str) -> None:

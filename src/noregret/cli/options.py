@@ -15,6 +15,7 @@ from noregret.cli.family_options import (
     add_tag_options,
     add_teach_options,
     add_topics_options,
+    add_translate_options,
 )
 from noregret.cli.shared_options import (
     DATA,
@@ -80,6 +81,9 @@ def make_parser() -> Parser:
     recommend = commands.add_parser("recommend", help="learn ratings of items by users, and recommend items")
     add_recommend_options(recommend)
     add_rerank_options(commands.add_parser("rerank", help="rerank n-best lists, learning every reference: BLEU, TER"))
+    add_translate_options(
+        commands.add_parser("translate", help="translate a text, and adapt to its validated translations")
+    )
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")

@@ -114,7 +114,9 @@ class WordFilter:
         except (ValueError, UnicodeDecodeError):
             raise corrupt("the words it counted do not fit together") from None
         fits = isinstance(words, list) and all(isinstance(word, str) for word in words) and self.counting
-        if not fits or len(set(words)) != len(counts) or not all(0 < count <= documents <= seen for count in counts):
+        if not fits or not len(set(words)) == len(words) == len(counts):
+            raise corrupt("the words it counted do not fit together")
+        if not all(0 < count <= documents <= seen for count in counts):
             raise corrupt("the words it counted do not fit together")
         self.documents, self.counts = documents, dict(zip(words, counts, strict=True))
 

@@ -102,9 +102,9 @@ def test_passive_aggressive_rounds_below_the_margin_change_nothing() -> None:
 @every_update
 def test_frozen_weights_do_not_change(trains: str, name: str) -> None:
     learner = translator(optimizer=name, trains=trains)
-    before = {key: one.clone() for key, one in learner.weights.items()}
+    before = {key: one.clone() for key, one in learner.matrices.items()}
     learner.learn(X[:3], Y[:3])
-    for key, one in learner.weights.items():
+    for key, one in learner.matrices.items():
         assert bool((one == before[key]).all()) == (not key.startswith(trains)), key
 
 

@@ -93,7 +93,7 @@ def number_views() -> dict[str, list[int]]:
 def test_the_loss_is_that_of_the_pieces_and_the_end() -> None:
     learner = translator()
     source, target = check_pair(learner.vocabulary, X[0], Y[0], "here")
-    w = {name: one.double().numpy() for name, one in learner.weights.items()}
+    w = {name: one.double().numpy() for name, one in learner.matrices.items()}
     found = naive.log_probabilities(w, 2, [*source, END], [BEGIN, *target])
     expected = sum(found[t, piece] for t, piece in enumerate([*target, END]))
     assert learner.score(X[0], Y[0]) == pytest.approx(expected, rel=1e-5)

@@ -138,6 +138,11 @@ class Translator(BaseLearner):
     def task(self) -> str:
         return "structured"
 
+    def commands(self, path: str) -> list[str]:
+        """The commands that use a model file."""
+        use = f"noregret translate {path} SENTENCES.txt"
+        return [use, f"{use} --adapt TRANSLATIONS.txt --save {path}"]
+
     @property
     def params(self) -> dict[str, Any]:
         return {
@@ -146,7 +151,7 @@ class Translator(BaseLearner):
         }  # fmt: skip
 
     @property
-    def weights(self) -> Weights:
+    def matrices(self) -> Weights:
         """The matrices of the network, by name."""
         return self.sizes.views(self.state.vector)
 
@@ -212,7 +217,7 @@ class Translator(BaseLearner):
         sources, references = self.check_pairs(X, y)
         with self._lock:
             self._change.settle()
-            told = [judge(self.sizes, self.weights, *pair) for pair in zip(sources, references, strict=True)]
+            told = [judge(self.sizes, self.matrices, *pair) for pair in zip(sources, references, strict=True)]
             found = [self.translate(source) for source in sources]
         losses, wrong = np.array([loss for loss, _ in told]), np.array([one for _, one in told], bool)
         truth, seconds = np.array([*map(str, as_list(y, "y"))], object), time.perf_counter() - began
@@ -252,7 +257,7 @@ class Translator(BaseLearner):
         """log p of a translation of a sentence."""
         with self._lock:
             self._change.settle()
-            return -judge(self.sizes, self.weights, *check_pair(self.vocabulary, sentence, translation, "score"))[0]
+            return -judge(self.sizes, self.matrices, *check_pair(self.vocabulary, sentence, translation, "score"))[0]
 
     def read(self, sentence: Any) -> list[int]:
         """The pieces of a sentence to translate."""
@@ -268,7 +273,7 @@ class Translator(BaseLearner):
         if not source:
             return ""
         with torch().no_grad():
-            found = beam_search(self.weights, self.sizes, source, self.search, start)
+            found = beam_search(self.matrices, self.sizes, source, self.search, start)
         return self.vocabulary.decode(found[0].pieces)
 
     def list_candidates(self, source: Sequence[int], n: int) -> list[Candidate]:
@@ -277,7 +282,7 @@ class Translator(BaseLearner):
             return [Candidate("", 0.0, 0.0, ())]
         beam = Beam(max(n, self.search.width), self.search.alpha)
         with torch().no_grad():
-            found = beam_search(self.weights, self.sizes, source, beam)
+            found = beam_search(self.matrices, self.sizes, source, beam)
         distinct: dict[str, Candidate] = {}
         for one in found:
             text = self.vocabulary.decode(one.pieces)
