@@ -69,6 +69,11 @@ CASES = {
         lambda: nr.drift_aware(rule(task="regression"), RASH, "shadow"), X, X[:, 0].tolist(), BAD_ROW
     ),
     "drift_aware delayed": Case(lambda: nr.drift_aware(nr.delayed(rule()), RASH, "shadow"), ROWS, LABELS, BAD_DICT),
+    "majority": Case(lambda: nr.make("majority"), ROWS, LABELS),
+    "majority of many": Case(lambda: nr.make("majority"), X, [f"{t % 7 % 3} {t % 2}" for t in range(len(X))]),
+    "majority of given classes": Case(lambda: nr.make("majority", classes=[1, 0, -1]), X, LABELS),
+    "auto with the majority label": Case(lambda: auto(["pa1", "majority"]), ROWS, LABELS, BAD_DICT),
+    "delayed majority": Case(lambda: nr.delayed(nr.make("majority")), ROWS, LABELS),
     "delayed": Case(lambda: nr.delayed(rule()), ROWS, LABELS, BAD_DICT),
     "delayed with questions": Case(questioned, ROWS, LABELS, BAD_DICT),
     "delayed targets": Case(lambda: nr.delayed(rule(task="regression")), X, X[:, 0].tolist(), BAD_ROW),

@@ -85,6 +85,14 @@ MAKERS: dict[str, tuple[Callable[[], Any], dict[str, Callable[[Any], object]]]] 
             "predict_proba": lambda m: m.predict_proba(ROWS),
         },
     ),
+    "majority": (
+        lambda: nr.make("majority").learn(ROWS, Y),
+        {
+            "play": lambda m: m.play(ROWS, Y),
+            "learn_one": lambda m: m.learn_one(NEW, "c"),
+            "refused": lambda m: m.learn(ROWS[:2], [1, None]),
+        },
+    ),
     "auto, compiled": (lambda: auto(True), {"learn_one": lambda m: m.learn_one(ROWS[2], 1)}),
     "transfer": (transfer, {"play": lambda m: m.play(ROWS, Y)}),
     "self_training": (

@@ -11,6 +11,8 @@ from noregret.learner.named import made_with
 from noregret.learner.protocol import Learner
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.variants import as_variant, name_learner, split_names
+from noregret.rules.card import Card
+from noregret.rules.method_card import MethodCard
 from noregret.rules.rule_card import RuleCard
 
 PREPARATION = ("scale", "bias", "bits", "transforms", "columns", "reads")  # options that the first entry takes for all
@@ -77,7 +79,7 @@ def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list
         variant = as_variant(part, card_of)
         card, settings = variant.card, variant.options
         if not isinstance(card, RuleCard) or card.ignores_features:
-            entries.append(Entry(str(variant), make(card, **settings), "given"))
+            entries.append(Entry(str(variant), make(card, **{**whole_task(card, options), **settings}), "given"))
             continue
         try:
             learner = make(card, **{**(own if encoded else options), **settings})
@@ -94,6 +96,12 @@ def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list
     check_tasks(entries)
     check_rule(entries)
     return entries
+
+
+def whole_task(card: Card, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The task of the pool and its classes, for an entry that takes them and is no rule."""
+    takes = card.options if isinstance(card, MethodCard) else ()
+    return {name: options[name] for name in ("task", "classes") if name in takes and name in options}
 
 
 def check_pool(pool: Any) -> list[Any]:

@@ -96,12 +96,18 @@ def add_constant(model: Model, block: Block, grow: bool) -> Block:
 
 def constant_rows(model: Model, X: RowsLike, grow: bool) -> Block:
     """For a rule that does not look at rows: each of them is one constant feature."""
-    rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
-    if rows is None or isinstance(X, (str, bytes, Mapping)):
-        raise BadValue(f"X must be a matrix, a sparse matrix or a list of rows, not {shown(X)}")
+    rows = count_rows(X)
     model.names.check_mode("columns", fix=grow)
     block = SparseBlock(np.arange(rows + 1), np.zeros(rows, np.int32), np.ones(rows), 1)
     return block if model.choose_algebra(block) in ("sparse", "kernel") else to_dense(block)
+
+
+def count_rows(X: Any) -> int:
+    """How many rows there are, whatever they hold."""
+    rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
+    if rows is None or isinstance(X, (str, bytes, Mapping)):
+        raise BadValue(f"X must be a matrix, a sparse matrix or a list of rows, not {shown(X)}")
+    return int(rows)
 
 
 def count_substrings(X: Any, p: int) -> list[dict[str, float]]:
