@@ -60,12 +60,14 @@ def test_guesses_are_those_of_the_twin_and_mistakes_those_of_the_baseline(kind: 
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_classes_that_are_given_do_not_decide_ties(kind: str) -> None:
-    classes = CLASSES[kind]
-    y = labels_of(classes, 40)
-    learner = nr.make("majority", classes=classes[::-1])
-    assert learner.play(rows(40), y).predictions.tolist() == NaiveMajority().play(y)
-    assert learner.classes == classes[::-1]
-    assert learner.mistakes == baseline(y)
+    for seed in range(6):
+        classes, y = CLASSES[kind][:: 1 - seed % 2 * 2], labels_of(CLASSES[kind], 40, seed)
+        learner = nr.make("majority", classes=classes)
+        assert learner.play(rows(40), y).predictions.tolist() == NaiveMajority().play(y)
+        assert learner.classes == classes
+        assert learner.mistakes == baseline(y)
+    learner = nr.make("majority", classes=["a", "b"]).learn(rows(2), ["b", "a"])
+    assert learner.predict_one({}) == "b"
 
 
 def test_weights_count_and_nothing_depends_on_how_rounds_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,6 +198,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
     "classes that differ": ({"labels": ["a", "a"]}, None),
     "a label that is none": ({"labels": ["a", 0.5]}, None),
     "one class too many": ({"task": "binary", "labels": ["a", "b", "c"], "seen": [0, 1, 2]}, [1.0, 1.0, 1.0]),
+    "a count of a label that never came": ({"fixed": True, "seen": [0]}, None),
     "a code beyond the labels": ({"seen": [0, 2]}, None),
     "a code below": ({"seen": [0, -1]}, None),
     "a code twice": ({"seen": [0, 0]}, None),
