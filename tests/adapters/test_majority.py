@@ -30,6 +30,10 @@ def labels_of(classes: Sequence[Any], rounds: int = 60, seed: int = 0) -> list[A
     return [classes[at] for at in draws]
 
 
+def make(name: str = "majority", **options: Any) -> Any:
+    return nr.make(name, **options)
+
+
 def rows(rounds: int) -> np.ndarray:
     return np.ones((rounds, 2))
 
@@ -50,7 +54,7 @@ def baseline(y: list[Any]) -> float:
 @pytest.mark.parametrize("kind", CLASSES)
 def test_guesses_are_those_of_the_twin_and_mistakes_those_of_the_baseline(kind: str, seed: int) -> None:
     y = labels_of(CLASSES[kind], seed=seed)
-    learner, twin = nr.make("majority"), NaiveMajority()
+    learner, twin = make(), NaiveMajority()
     transcript = learner.play(rows(len(y)), y)
     assert transcript.predictions.tolist() == twin.play(y)
     assert learner.mistakes == np.count_nonzero(transcript.mistakes) == transcript.losses.sum() == baseline(y)
@@ -62,36 +66,37 @@ def test_guesses_are_those_of_the_twin_and_mistakes_those_of_the_baseline(kind: 
 def test_classes_that_are_given_do_not_decide_ties(kind: str) -> None:
     for seed in range(6):
         classes, y = CLASSES[kind][:: 1 - seed % 2 * 2], labels_of(CLASSES[kind], 40, seed)
-        learner = nr.make("majority", classes=classes)
+        learner = make(classes=classes)
         assert learner.play(rows(40), y).predictions.tolist() == NaiveMajority().play(y)
         assert learner.classes == classes
         assert learner.mistakes == baseline(y)
-    learner = nr.make("majority", classes=["a", "b"]).learn(rows(2), ["b", "a"])
-    assert learner.predict_one({}) == "b"
+    for first, second in ("ab", "ba"):
+        learner = make(classes=["a", "b"]).learn(rows(2), [first, second])
+        assert learner.predict_one({}) == first
 
 
 def test_weights_count_and_nothing_depends_on_how_rounds_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     y = labels_of(CLASSES["words"], 80, 3)
     weights = np.random.default_rng(4).choice([0.0, 0.3, 1.0, 2.5], 80)
-    learner, twin = nr.make("majority"), NaiveMajority()
+    learner, twin = make(), NaiveMajority()
     whole = learner.play(rows(80), y, weights)
     assert whole.predictions.tolist() == twin.play(y, weights.tolist())
     assert learner.updates == np.count_nonzero(weights)
     np.testing.assert_allclose(learner.predict_proba(rows(1))[0], twin.shares(learner.classes))
     monkeypatch.setattr(module, "CELLS", 20)
-    again = nr.make("majority")
+    again = make()
     cut = again.play(rows(80), y, weights)
     assert cut.predictions.tolist() == whole.predictions.tolist()
     assert np.array_equal(cut.scores, whole.scores)
     assert pack(again) == pack(learner)
-    assert pack(nr.make("majority").learn(rows(80), y, weights)) == pack(learner)
+    assert pack(make().learn(rows(80), y, weights)) == pack(learner)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_label_would_have_erred_less(seed: int) -> None:
     """The guess is the constant prediction that errs least, by weight, on all rounds so far."""
     rng = np.random.default_rng(seed)
-    learner = nr.make("majority")
+    learner = make()
     y, weights = rng.integers(0, 4, 50), rng.integers(0, 4, 50).astype(float)
     for t in range(50):
         learner.learn_one({"a": 1.0}, int(y[t]), weights[t])
@@ -105,7 +110,7 @@ def test_no_label_would_have_erred_less(seed: int) -> None:
 @pytest.mark.parametrize("kind", CLASSES)
 def test_probabilities_are_smoothed_shares_and_scores_their_logarithms(kind: str) -> None:
     y = labels_of(CLASSES[kind], seed=7)
-    learner, twin = nr.make("majority").learn(rows(60), y), NaiveMajority()
+    learner, twin = make().learn(rows(60), y), NaiveMajority()
     twin.play(y)
     shares, scores = learner.predict_proba(rows(2))[1], learner.scores(rows(2))[1]
     np.testing.assert_allclose(shares, twin.shares(learner.classes))
@@ -118,7 +123,7 @@ def test_probabilities_are_smoothed_shares_and_scores_their_logarithms(kind: str
 
 
 def test_one_class_is_sure_and_nothing_learned_is_nothing_known() -> None:
-    learner = nr.make("majority")
+    learner = make()
     assert learner.predict_one({}) is None
     assert learner.predict_proba_one({}) == {}
     for ask in (learner.predict, learner.scores, learner.predict_proba):
@@ -130,7 +135,7 @@ def test_one_class_is_sure_and_nothing_learned_is_nothing_known() -> None:
 
 
 def test_rows_are_not_looked_at() -> None:
-    learner = nr.make("majority")
+    learner = make()
     learner.learn(np.full((2, 3), np.nan), ["a", "b"]).learn([{"colour": "red", "size": None}], ["b"])
     learner.learn(["texts", "too"], ["b", "a"])
     assert learner.predict_one({"colour": "blue"}) == "b"
@@ -152,20 +157,20 @@ def test_rows_are_not_looked_at() -> None:
     ],
 )
 def test_bad_rounds_are_refused_and_change_nothing(options: Any, y: Any, weight: Any, says: str) -> None:
-    learner = nr.make("majority", **options)
+    learner = make(**options)
     before = pack(learner)
     assert says in refusal(lambda: learner.play(rows(2), y, weight))
     assert pack(learner) == before
 
 
 def test_a_third_class_is_refused_where_two_were_asked_for() -> None:
-    learner = nr.make("majority", task="binary").learn(rows(2), ["a", "b"])
+    learner = make(task="binary").learn(rows(2), ["a", "b"])
     before = pack(learner)
     with pytest.raises(nr.BadValue, match="row 1: the binary task has two classes, and 'c' is a third") as caught:
         learner.learn(rows(2), ["a", "c"])
     assert caught.value.row == 1
     assert pack(learner) == before
-    assert "'c' is a third" in refusal(lambda: nr.make("majority", task="binary", classes=["a", "b", "c"]))
+    assert "'c' is a third" in refusal(lambda: make(task="binary", classes=["a", "b", "c"]))
     assert "query" in refusal(lambda: learner.learn(rows(1), ["a"], query=[1]))
     assert "X must be" in refusal(lambda: learner.predict("abc"))
 
@@ -176,20 +181,20 @@ def test_a_third_class_is_refused_where_two_were_asked_for() -> None:
 @pytest.mark.parametrize("kind", CLASSES)
 def test_merged_counts_are_those_of_all_rounds(kind: str) -> None:
     first, second = labels_of(CLASSES[kind], 20, 1), labels_of(CLASSES[kind][::-1], 31, 2)
-    one, other = nr.make("majority").learn(rows(20), first), nr.make("majority").learn(rows(31), second)
+    one, other = make().learn(rows(20), first), make().learn(rows(31), second)
     states = pack(one), pack(other)
-    merged, whole = one.merge(other), nr.make("majority").learn(rows(51), first + second)
+    merged, whole = one.merge(other), make().learn(rows(51), first + second)
     merged.mistakes = whole.mistakes  # guesses were made with fewer rounds
     assert pack(merged) == pack(whole)
     assert (pack(one), pack(other)) == states
 
 
 def test_learners_that_differ_are_not_merged() -> None:
-    plain, signs = nr.make("majority"), nr.make("majority", task="binary")
-    assert "same task and classes" in refusal(lambda: plain.merge(nr.make("majority", classes=[0, 1])))
+    plain, signs = make(), make(task="binary")
+    assert "same task and classes" in refusal(lambda: plain.merge(make(classes=[0, 1])))
     assert "one of its kind" in refusal(lambda: plain.merge(nr.make("pa1")))
     signs.learn(rows(2), ["a", "b"])
-    other = nr.make("majority", task="binary").learn(rows(2), ["a", "c"])
+    other = make(task="binary").learn(rows(2), ["a", "c"])
     assert "'c' is a third" in refusal(lambda: signs.merge(other))
 
 
@@ -219,7 +224,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
 def test_hostile_files_are_refused(kind: str) -> None:
     from safetensors.numpy import save
 
-    header, arrays = nr.make("majority").learn(rows(4), ["a", "a", "b", "a"]).dump()
+    header, arrays = make().learn(rows(4), ["a", "a", "b", "a"]).dump()
     changes, counts = HOSTILE[kind]
     header = json.loads(json.dumps({"format": FORMAT, "kind": "majority", **header, **changes}))
     arrays = arrays if counts is None else {"counts": np.asarray(counts)}
@@ -229,7 +234,7 @@ def test_hostile_files_are_refused(kind: str) -> None:
 
 
 def test_classes_that_never_came_have_no_count_in_files(tmp_path: Path) -> None:
-    learner = nr.make("majority", classes=["a", "b", "c"]).learn(rows(3), ["c", "b", "c"])
+    learner = make(classes=["a", "b", "c"]).learn(rows(3), ["c", "b", "c"])
     learner.save(tmp_path / "m.nr")
     again = nr.load(tmp_path / "m.nr")
     assert again.predict_one({}) == "c"
@@ -248,8 +253,8 @@ def test_a_pool_with_it_is_never_much_worse_than_guessing(task: str | None) -> N
     X, y = rng.normal(size=(1000, 5)), np.where(rng.random(1000) < 0.05, 1, 0).tolist()
     options: dict[str, Any] = {} if task is None else {"task": task, "classes": [0, 1]}
     alone = nr.make("perceptron", native=False, **options).learn(X, y)
-    guess = nr.make("majority").learn(X, y)
-    pool = nr.make("auto", pool=["perceptron", "majority"], native=False, **options)
+    guess = make().learn(X, y)
+    pool = make("auto", pool=["perceptron", "majority"], native=False, **options)
     transcript = pool.play(X, y)
     report = pool.report()
     assert {entry.name: entry.loss for entry in report.entries} == {
@@ -268,7 +273,7 @@ def test_a_pool_with_it_is_never_much_worse_than_guessing(task: str | None) -> N
 
 def test_pools_with_it_grow_and_merge(tmp_path: Path) -> None:
     def pool() -> Any:
-        return nr.make("auto", pool=["perceptron", "majority"], native=False)
+        return make("auto", pool=["perceptron", "majority"], native=False)
 
     y = labels_of(CLASSES["words"], 60)
     X = np.random.default_rng(1).normal(size=(60, 3))
