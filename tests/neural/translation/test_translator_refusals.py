@@ -65,6 +65,15 @@ def test_a_loss_that_is_not_finite_is_named_and_nothing_is_learned() -> None:
     assert message.startswith("round 1: the loss of this pair or its gradient is not finite")
 
 
+def test_a_step_that_makes_no_finite_weights_is_named_and_nothing_is_learned() -> None:
+    learner = translator(optimizer="adagrad", clip=0.0)
+    vector = learner.state.vector.clone()
+    learner.sizes.views(vector)["decoder.norm.gain"].mul_(1e25)  # the squares of the gradient overflow
+    learner = learner.with_weights(vector)
+    message = refused(learner, lambda: learner.learn_one(X[0], Y[0]), nr.Error)
+    assert message.startswith("round 1: the step of this pair makes weights that are not finite")
+
+
 def test_a_step_that_overflows_is_named_and_rounds_before_it_are_undone() -> None:
     learner = translator(optimizer="adagrad", clip=0.0, eta=1e6)
     message = refused(learner, lambda: learner.learn(X * 4, Y * 4), nr.Error)
