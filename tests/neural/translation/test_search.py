@@ -73,7 +73,8 @@ def test_scores_are_those_of_the_translations_found(width: int) -> None:
 
 def plain_beam_search(w: Any, width: int) -> set[tuple[int, ...]]:
     """The translations that a beam finds, every prefix scored anew; one ends if its end is among the best steps."""
-    live, done = [((), 0.0)], set[tuple[int, ...]]()
+    live: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+    done = set[tuple[int, ...]]()
     for length in range(LONGEST + 1):
         steps = []
         for pieces, _ in live:
