@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import date
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -57,27 +58,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("--lists", default="water_and_winter", metavar="NAME")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="some of the learners")
+    parser.add_argument("--costs", type=int, metavar="N", help="print the CPU time of a list over N lists instead")
     told = parser.parse_args(arguments)
     path = told.folder / f"{told.lists}.jsonl"
     if not path.is_file():
         print(f"python -m verification.reranking: there is no {path}", file=sys.stderr)
         return 2
-    lists = list(read_lists(str(path)))
+    lists = list(islice(read_lists(str(path)), told.costs))
     losses = [read_losses(one, None, t, "bleu") for t, one in enumerate(lists)]
+    if told.costs is not None:
+        print_costs(lists, losses)
+        return 0
     first = Chosen(lists, np.zeros(len(lists), int))
     command = f"`python -m verification.reranking DIR --lists {told.lists}`"
     print(f"{command}, {date.today().isoformat()}, {len(lists):,} lists:\n")
-    print("| learner | BLEU | difference | BLEU, second half | difference | TER | changed | ms per list |")
-    print("|---|---|---|---|---|---|---|---|")
-    print(row("no adaptation (first candidate)", first, first, 0.0), flush=True)
+    print("| learner | BLEU | difference | BLEU, second half | difference | TER | changed |")
+    print("|---|---|---|---|---|---|---|")
+    print(row("no adaptation (first candidate)", first, first), flush=True)
     for name, make in LEARNERS.items():
         if told.only is None or name in told.only:
-            began = time.perf_counter()
-            places = play(make(), lists, losses)
-            seconds = time.perf_counter() - began
-            print(row(name, Chosen(lists, places), first, seconds), flush=True)
+            print(row(name, Chosen(lists, play(make(), lists, losses)), first), flush=True)
     best = np.array([int(one.argmin()) for one in losses])
-    print(row("best candidate (oracle)", Chosen(lists, best), first, 0.0))
+    print(row("best candidate (oracle)", Chosen(lists, best), first))
     return 0
 
 
@@ -123,13 +125,22 @@ def interval(one: Chosen, first: Chosen, start: int) -> str:
     return f"{difference:+.2f} ({low:+.2f} to {high:+.2f})"
 
 
-def row(name: str, one: Chosen, first: Chosen, seconds: float) -> str:
+def row(name: str, one: Chosen, first: Chosen) -> str:
     half = len(one.places) // 2
     cells = [name, f"{one.bleu():.2f}", "", f"{one.bleu(slice(half, None)):.2f}", "", f"{one.ter:.2f}"]
     if one is not first:
         cells[2], cells[4] = interval(one, first, 0), interval(one, first, half)
-    cells += [f"{np.count_nonzero(one.places):,}", f"{1000.0 * seconds / len(one.places):.1f}" if seconds else ""]
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join([*cells, f'{np.count_nonzero(one.places):,}'])} |"
+
+
+def print_costs(lists: Lists, losses: Sequence[Any]) -> None:
+    """CPU milliseconds of a list by every learner, over the second half of some lists."""
+    half = len(lists) // 2
+    for name, make in LEARNERS.items():
+        learner = make().learn(lists[:half], losses[:half])
+        began = time.process_time()
+        play(learner, lists[half:], losses[half:])
+        print(f"{1000.0 * (time.process_time() - began) / (len(lists) - half):6.1f} ms  {name}", flush=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ from tests.attacks.workers import run_attack
 ATTACKS = {
     "model-files": ("model_files:interpreted", 6000),
     "compiled-models": ("model_files:compiled", 4000),
+    "cut-calls": ("cut_calls:cut", 6000),
+    "stopped-calls": ("cut_calls:stop", 6000),
+    "calls-again": ("cut_calls:call", 3000),
     "resumed-models": ("resumed:attack", 1000),
     "columnar-files": ("columnar:attack", 2400),
     "object-files": ("object_files:attack", 5000),

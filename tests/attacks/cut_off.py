@@ -4,6 +4,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -16,24 +17,30 @@ ROWS = [
     {"e": -1.1, "a": 0.4}, {"b": 0.8, "c": -0.6}, {"a": 1.2, "f": 0.1}, {"f": -2.0, "g": 0.3},
 ]  # fmt: skip
 Y = [0, 1, 0, 1, 1, 0, 1, 0]
+COUNTS = [{name: 1.0 + number % 3 for number, name in enumerate(row)} for row in ROWS]  # documents
+LIBRARY = f"{Path(nr.__file__).parent.as_posix()}/"
 NEW, WIDE = {f"new{i}": 1.0 for i in range(3)}, {f"wide{i}": 1.0 for i in range(40)}
 
 
-class LineError:
-    """Raises KeyboardInterrupt at the n-th line of the library that is reached, and perhaps once more soon after."""
+class AtLines:
+    """Does something at the n-th line of the library that is reached, and perhaps at others after it."""
 
-    def __init__(self, *at: int) -> None:
-        self.at, self.lines = set(at), 0
+    def __init__(self, does: Callable[[], object], *at: int) -> None:
+        self.does, self.at, self.lines = does, set(at), 0
 
-    def __call__(self, frame: FrameType, event: str, argument: Any) -> "LineError | None":
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> "AtLines | None":
         file = frame.f_code.co_filename.replace("\\", "/")
-        if "/noregret/" not in file or "/algebra/" in file:  # the lines of rules stand for those of what they call
+        if not file.startswith(LIBRARY) or "/algebra/" in file or file.endswith("_loops.py"):  # as if compiled
             return None
         if event == "line":
             self.lines += 1
             if self.lines in self.at:
-                raise KeyboardInterrupt
+                self.does()
         return self
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 def acts() -> dict[str, Act]:
@@ -53,14 +60,61 @@ def acts() -> dict[str, Act]:
     }
 
 
-def learned(name: str, **options: Any) -> Any:
+def acts_without_labels(rows: list[dict[str, float]]) -> dict[str, Act]:
+    """What is done to a learner without labels and cut off."""
+    return {
+        "learn_one": lambda m: m.learn_one(rows[2]),
+        "learn_one new names": lambda m: m.learn_one(NEW),
+        "learn": lambda m: m.learn([*rows, NEW]),
+        "play": lambda m: m.play([*rows, WIDE], [*Y, 1]),
+        "flush": lambda m: m.flush(),
+        "predict_one": lambda m: m.predict_one(WIDE),
+        "transform": lambda m: m.transform([WIDE, *rows]),
+        "describe": lambda m: m.describe_results(),
+        "copy": lambda m: m.copy(),
+        "refused": lambda m: m.learn([*rows, WIDE, {"a": float("nan")}]),
+        "overflow": lambda m: m.learn([*rows, {"a": 1e200}, {"a": 1e200}, {"a": 1e200}]),
+    }
+
+
+def learned(name: str, rows: list[dict[str, float]] = ROWS, **options: Any) -> Any:
     """A learner that has learned some rows in several ways."""
     steps = options.pop("steps", None)
     learner = nr.make(name, **options)
     learner = learner if steps is None else steps | learner
-    learner.learn(ROWS[:5], Y[:5])
-    learner.predict_one(ROWS[0])
-    return learner.learn_one(ROWS[1], 1)
+    learner.learn(rows[:5], Y[:5])
+    learner.predict_one(rows[0])
+    return learner.learn_one(rows[1], 1)
+
+
+UNLABELLED: dict[str, dict[str, Any]] = {
+    "svd": {"rank": 3, "batch": 4, "keep_rows": "yes"},
+    "svd absent": {"rank": 2, "batch": 4, "missing": "absent"},
+    "svd scaled": {"rank": 3, "batch": 4, "scale": True},
+    "svd hashed": {"rank": 3, "batch": 4, "bits": 6},
+    "pca_incremental": {"rank": 2, "batch": 4},
+    "oja": {"rank": 2},
+    "pca": {"rank": 2, "batch": 4, "choose": "draw"},
+    "kmeans": {"k": 2, "batch": 4, "start": 4},
+    "dictionary": {"k": 3, "batch": 4, "sweeps": 9},
+    "gaussian": {"batch": 4},
+    "mean_row": {},
+    "unigram filtered": {"batch": 4, "least_documents": 2},
+    "lda": {"k": 2, "batch": 4, "iterations": 5},
+    "lda filtered": {"k": 2, "batch": 4, "iterations": 5, "least_documents": 2, "most_share": 0.9},
+    "hdp": {"t": 4, "k": 2, "batch": 4, "iterations": 5},
+}
+NETWORKS: dict[str, dict[str, Any]] = {
+    "mlp": {"layers": [2], "replay": 2, "optimizer": "adam", "batch": 2},
+    "hbp": {"depth": 2, "units": 2},
+}
+
+
+def maker(kind: str) -> tuple[Callable[[], Any], list[dict[str, float]]]:
+    """A way to make a learner without labels, or a network, and the rows for it."""
+    name = kind.split()[0]
+    rows, options = COUNTS if name in ("lda", "hdp", "unigram") else ROWS, {**UNLABELLED, **NETWORKS}[kind]
+    return lambda: learned(name, rows, native=False, **options), rows
 
 
 def outcome(make: Callable[[], Any], act: Act) -> tuple[bytes, bytes]:
@@ -72,7 +126,7 @@ def outcome(make: Callable[[], Any], act: Act) -> tuple[bytes, bytes]:
     return before, bytes(pack(learner))
 
 
-def is_sound(learner: Any, allowed: tuple[bytes, ...]) -> bool:
+def is_sound(learner: Any, allowed: tuple[bytes, ...], rows: list[dict[str, float]] = ROWS) -> bool:
     """Whether a learner is as before or as after, can be loaded, and goes on as the loaded one does."""
     from noregret.learner.model_file import unpack
 
@@ -80,8 +134,8 @@ def is_sound(learner: Any, allowed: tuple[bytes, ...]) -> bool:
     if now not in allowed:
         return False
     again = unpack(now, "the file")
-    learner.learn(ROWS, Y)
-    again.learn(ROWS, Y)
+    learner.learn(rows, Y)
+    again.learn(rows, Y)
     return bytes(pack(learner)) == bytes(pack(again))
 
 
@@ -89,19 +143,42 @@ def cut_at_lines(make: Callable[[], Any], act: Act, first: int, step: int, twice
     """Learners whose act was cut off at every step-th line, and with `twice` again so many lines later."""
     n = first
     while True:
-        learner, tracer = make(), LineError(n, n + twice) if twice else LineError(n)
-        before = sys.gettrace()
-        sys.settrace(tracer)
-        try:
-            act(learner)
-        except (KeyboardInterrupt, nr.Error):
-            pass
-        finally:
-            sys.settrace(before)
+        learner, tracer = make(), AtLines(interrupt, n, n + twice if twice else n)
+        with contextlib.suppress(KeyboardInterrupt, nr.Error):
+            traced(tracer, act, learner)
         if tracer.lines < n:
             return
         yield learner
         n += step
+
+
+def called_at_lines(make: Callable[[], Any], act: Act, call: Act, first: int, step: int) -> Iterator[tuple[Any, Any]]:
+    """Learners that were called again at every step-th line of an act, each with the answer or the error."""
+    n, answers = first, list[Any]()
+
+    def does() -> None:
+        try:
+            answers.append(call(learner))
+        except nr.Error as error:
+            answers.append(error)
+
+    while True:
+        learner, tracer = make(), AtLines(does, n)
+        traced(tracer, act, learner)
+        if tracer.lines < n:
+            return
+        yield learner, answers.pop()
+        n += step
+
+
+def traced(tracer: AtLines, act: Act, learner: Any) -> None:
+    """Act under a tracer."""
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        act(learner)
+    finally:
+        sys.settrace(before)
 
 
 def cut_by_timer(learner: Any, act: Act, seconds: float) -> None:
@@ -109,7 +186,7 @@ def cut_by_timer(learner: Any, act: Act, seconds: float) -> None:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         while frame is not None:  # not while the test itself tidies up
-            if frame.f_code.co_filename.replace("\\", "/").endswith("learner/rule_learner.py"):
+            if frame.f_code.co_filename.replace("\\", "/").startswith(LIBRARY):
                 raise KeyboardInterrupt
             frame = frame.f_back
 

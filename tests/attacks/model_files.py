@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
+from noregret.decomposition.base import UnsupervisedLearner
 from noregret.learner.model_file import Arrays, Header, pack, unpack
 from tests.attacks.mutations import mutate
-from tests.attacks.victims import OF_THE_CALLER, VICTIMS, Victim
+from tests.attacks.victim import Victim
+from tests.attacks.victims import OF_THE_CALLER, VICTIMS
 
 NAMES = list(VICTIMS)
 INSIDE = ("IndexError", "ZeroDivisionError", "TypeError", "compiled code")  # what no rule may raise
@@ -76,11 +78,16 @@ def learn_one(learner: Any, victim: Victim) -> None:
 def look(learner: Any, victim: Victim) -> None:
     learner.copy()
     repr(learner)
+    if isinstance(learner, UnsupervisedLearner):
+        learner.describe_results()
+        learner.transform(victim.X[:3])
 
 
 def finite(learner: Any) -> bool:
-    """Whether all numbers that a learner would save are finite."""
+    """Whether all numbers that a learner would save are finite, or missing values in a row that it keeps."""
     header, arrays = learner.dump()
+    if getattr(learner, "missing_values", False) and "pending.values" in arrays:
+        arrays["pending.values"] = np.nan_to_num(arrays["pending.values"], posinf=np.inf, neginf=-np.inf)
     return all(np.isfinite(array).all() for array in arrays.values()) and finite_numbers(header)
 
 

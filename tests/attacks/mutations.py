@@ -25,6 +25,7 @@ HUGE = {
     "features": (2**40, 2**31 - 1, 10**9, 2**28), "groups": (10**9, 2**40, 2**62), "bits": (30, 28),
     "dimension": (10**9, 2**40), "reservoir": (1e12, 2**53), "room": (2**62,), "batch": (1e300, 0.5),
 }  # fmt: skip
+HAVE_NATIVE = ("parameters", "options", "shared")  # entries of a header that say whether a learner is compiled
 Parts = tuple[Header, Arrays]
 Mutation = Callable[[Parts, np.random.Generator], str]
 
@@ -52,7 +53,7 @@ def mutate(header: Header, arrays: Arrays, seed: int, native: bool) -> tuple[str
 def stay_interpreted(value: Any) -> None:
     """Let no learner of a header be compiled, which takes seconds."""
     for where, key in list(places(value)):
-        if key == "parameters" and isinstance(where[key], dict):
+        if key in HAVE_NATIVE and isinstance(where[key], dict):
             where[key]["native"] = False
 
 

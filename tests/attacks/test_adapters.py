@@ -11,7 +11,7 @@ from noregret.learner.model_file import pack, unpack
 from tests.attacks.cut_off import NEW, ROWS, WIDE, Y, cut_at_lines, outcome
 from tests.support.cover import ALL
 
-STEP = 7 if ALL else 83
+STEP = 7 if ALL else 251
 
 
 def by_class(x: Any, label: Any) -> dict[str, float]:
@@ -34,7 +34,7 @@ def self_training() -> Any:
 
 
 def joint(**options: Any) -> Any:
-    return nr.Joint(nr.make("pa1", native=False), by_class, [0, 1, 2], **options).learn(ROWS[:3], [0, 1, 2])
+    return nr.Joint(nr.make("pa1", C=1.0, native=False), by_class, [0, 1, 2], **options).learn(ROWS[:3], [0, 1, 2])
 
 
 class ByClass(nr.EnumeratingDecoder):
@@ -48,7 +48,7 @@ class ByClass(nr.EnumeratingDecoder):
 
 
 def structured(**options: Any) -> Any:
-    inner = nr.make("pa1", native=False)
+    inner = nr.make("pa1", C=1.0, native=False)
     return nr.make("structured", decoder=ByClass(), learner=inner, **options).learn(ROWS[:3], [0, 1, 2])
 
 

@@ -13,7 +13,23 @@ import pytest
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from tests.attacks.cut_off import NEW, ROWS, Y, acts, cut_at_lines, cut_by_timer, is_sound, learned, outcome
+from tests.attacks import cut_calls
+from tests.attacks.cut_off import (
+    COUNTS,
+    NETWORKS,
+    NEW,
+    ROWS,
+    UNLABELLED,
+    Y,
+    acts,
+    acts_without_labels,
+    cut_at_lines,
+    cut_by_timer,
+    is_sound,
+    learned,
+    maker,
+    outcome,
+)
 from tests.support.cover import ALL
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -27,12 +43,13 @@ KINDS: dict[str, dict[str, Any]] = {
     "arow full": {"covariance": "full"},
     "perceptron hashed": {"bits": 8},
     "pa1 pairs": {"steps": nr.pairs()},
+    **NETWORKS,
 }
 COMPILED = ("arow",)  # their loops are compiled anyway
 STEP = 31 if ALL else 977
 
 
-def maker(kind: str) -> Callable[[], Any]:
+def rule_maker(kind: str) -> Callable[[], Any]:
     native = kind in COMPILED
     return lambda: learned(kind.split()[0], native=native, **KINDS[kind])
 
@@ -41,17 +58,29 @@ def maker(kind: str) -> Callable[[], Any]:
 @pytest.mark.parametrize("act", acts())
 @pytest.mark.thinned(3)
 def test_cut_off_at_a_line_it_is_as_before_or_as_after(kind: str, act: str) -> None:
-    make, does = maker(kind), acts()[act]
+    make, does = rule_maker(kind), acts()[act]
     allowed = outcome(make, does)
     first = 1 + random.Random(f"{kind} {act}").randrange(60)
     for learner in cut_at_lines(make, does, first, STEP):
         assert is_sound(learner, allowed)
 
 
+@pytest.mark.parametrize("kind", UNLABELLED)
+@pytest.mark.parametrize("act", acts_without_labels(ROWS))
+@pytest.mark.thinned(3)
+def test_cut_off_without_labels_it_is_as_before_or_as_after(kind: str, act: str) -> None:
+    make, rows = maker(kind)
+    does, rng = acts_without_labels(rows)[act], random.Random(f"{kind} {act}")
+    allowed = outcome(make, does)
+    for twice in (0, 1 + rng.randrange(25)):
+        for learner in cut_at_lines(make, does, 1 + rng.randrange(60), STEP, twice=twice):
+            assert is_sound(learner, allowed, rows)
+
+
 @pytest.mark.parametrize("kind", ["arow", "ofs", "arow scaled"])
 @pytest.mark.parametrize("act", ["learn_one new names", "learn", "learn new class", "refused", "scores"])
 def test_cut_off_again_while_it_is_undone_it_is_as_before_or_as_after(kind: str, act: str) -> None:
-    make, does = maker(kind), acts()[act]
+    make, does = rule_maker(kind), acts()[act]
     allowed = outcome(make, does)
     rng = random.Random(f"{kind} {act}")
     for learner in cut_at_lines(make, does, 1 + rng.randrange(60), STEP // 4, twice=1 + rng.randrange(25)):
@@ -61,12 +90,48 @@ def test_cut_off_again_while_it_is_undone_it_is_as_before_or_as_after(kind: str,
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 @pytest.mark.parametrize("act", ["learn_one new names", "learn", "play", "refused"])
 def test_a_timer_may_fire_at_any_moment(act: str) -> None:
-    make, does, rng = maker("arow"), acts()[act], random.Random(act)
+    make, does, rng = rule_maker("arow"), acts()[act], random.Random(act)
     allowed = outcome(make, does)
     for _ in range(500 if ALL else 12):
         learner = make()
         cut_by_timer(learner, does, rng.uniform(5e-6, 4e-4))
         assert is_sound(learner, allowed)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+@pytest.mark.parametrize("kind", cut_calls.KINDS)
+def test_a_timer_may_fire_at_any_moment_of_a_learner_without_labels_or_a_network(kind: str) -> None:
+    first = cut_calls.KINDS.index(kind)
+    for number in range(first, (100 if ALL else 3) * len(cut_calls.KINDS), len(cut_calls.KINDS)):
+        assert cut_calls.stop(number) == "cut"
+
+
+def test_dicts_that_another_thread_changes_are_learned_or_refused() -> None:
+    changing, stopped = [dict(row) for row in COUNTS], threading.Event()
+
+    def change() -> None:
+        rng = random.Random(1)
+        while not stopped.is_set():
+            row = rng.choice(changing)
+            row.pop(rng.choice("abcdefg"), None)
+            row[rng.choice("abcdefg")] = float(rng.randrange(1, 4))
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for kind in cut_calls.KINDS:
+            make, rows = maker(kind)
+            learner = make()
+            for _ in range(50 if ALL else 3):
+                before = bytes(pack(learner))
+                try:
+                    learner.learn(changing, Y)
+                except (nr.Error, RuntimeError):  # of Python: the dict changed size while it was iterated over
+                    assert bytes(pack(learner)) == before
+            assert is_sound(learner, (bytes(pack(learner)),), rows)
+    finally:
+        stopped.set()
+        thread.join()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a file that nobody could close
@@ -81,10 +146,11 @@ def test_an_interrupted_save_leaves_the_old_file_or_the_new_one_and_nothing_else
         assert os.listdir(tmp_path) == ["m.nr"]
 
 
-def test_a_learner_that_another_thread_was_using_works_in_the_child_of_a_fork() -> None:
+@pytest.mark.parametrize("name", ["arow", "svd", "mlp"])
+def test_a_learner_that_another_thread_was_using_works_in_the_child_of_a_fork(name: str) -> None:
     if not hasattr(os, "fork"):
         pytest.skip("no fork here")
-    learner, holds, release = learned("arow"), threading.Event(), threading.Event()
+    learner, holds, release = learned(name), threading.Event(), threading.Event()
 
     class Slow:
         def __float__(self) -> float:

@@ -106,11 +106,48 @@ def test_groups_of_a_billion_features_are_refused_when_a_learner_is_made() -> No
         ("positive", "state.w", -1.0),
         ("diagonal", "state.sigma", -1.0),
         ("log weights", "state.theta", 0.0),
+        ("svd", "state.basis", 1.0),
+        ("svd", "state.turn", 1e200),
+        ("svd", "state.sums", 7.0),
+        ("svd, rows", "state.rows.0", 2.0),
+        ("svd", "pending.values", 1e200),
+        ("svd, missing", "pending.values", np.inf),
+        ("incremental pca", "state.values", 1e200),
+        ("oja", "state.columns", 1.0),
+        ("oja", "state.variances", -1.0),
+        ("online pca", "state.vectors", 1.0),
+        ("kmeans", "state.counts", 7),
+        ("kmeans", "state.centres", 1e200),
+        ("dictionary", "state.atoms", 1e200),
+        ("lda", "state.weights", 1e308),
+        ("lda", "pending.values", 0.5),
+        ("hdp, filtered", "filter.documents", 2**63 - 1),
+        ("network", "network/features", 1e300),
+        ("network, names", "network/pending", -1e308),
     ],
 )
 def test_arrays_that_no_learner_can_have_are_refused(name: str, array: str, values: float) -> None:
     header, arrays = saved(name, native=False)
     refused(seal(header, {**arrays, array: np.full_like(arrays[array], values)}))
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "entry", "value"),
+    [
+        ("oja, mini-batches", "state", "rows", 12),
+        ("online pca, drawn", "state", "rows", 12),
+        ("incremental pca", "state", "mean_of", 12),
+        ("gaussian", "state", "count", 12),
+        ("dictionary", "rows", "features", 2**28),
+        ("svd, rows", "rows", "features", 2**28),
+        ("svd, rows", "state", "rows", 2**40),
+        ("network", "network", "counters", [0.0] * 3),
+    ],
+)
+def test_states_of_other_rows_than_were_learned_are_refused(name: str, place: str, entry: str, value: Any) -> None:
+    header, arrays = saved(name, native=False)
+    assert entry in header[place]
+    refused(seal({**header, place: {**header[place], entry: value}}, arrays))
 
 
 def test_names_with_other_types_are_refused() -> None:

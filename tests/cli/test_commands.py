@@ -240,7 +240,13 @@ def test_what_there_is(folder: Path) -> None:
     cards = [card for card in nr.learners() if card.built_in]
     assert all(card.name in listed and card.about in listed for card in cards)
     shown = succeeded(noregret("learners", "pa1", cwd=folder)).stdout
-    for part in ("Crammer", "C = 1", "above 0", "mistakes <=", "binary, multiclass, regression"):
+    for part in (
+        "Crammer",
+        "C = 0 (regression, structured output: 1)",
+        "at least 0",
+        "mistakes <=",
+        "binary, multiclass, regression",
+    ):
         assert part in shown
     assert json.loads(succeeded(noregret("learners", "pa1", "--json", "-", cwd=folder)).stdout)["name"] == "pa1"
     (folder / "kept.svm").write_text(SAMPLE)

@@ -30,7 +30,7 @@ def test_it_says_what_differs(folder: Path) -> None:
     one = race(folder, "0.svm", "a.json")
     other = race(folder, "0.svm", "b.json", "--set", "pa1.C=0.001", "--seed", "3")
     said = succeeded(noregret("compare", "a.json", "b.json", "--json", "c.json", cwd=folder)).stdout
-    assert "pa1: C 1.0 / 0.001" in said
+    assert "pa1: C 0.0 / 0.001" in said
     assert "seed: 0 / 3" in said
     assert f"best: {one['winner']} / {other['winner']}" in said or f"best in both: {one['winner']}" in said
     told = json.loads((folder / "c.json").read_text())

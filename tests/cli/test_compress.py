@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from noregret.evaluation.compress import METHODS
-from noregret.evaluation.compress_patches import cut, join
+from noregret.evaluation.compress_patches import cut, join, learn_atoms
 from noregret.evaluation.images import read_image, write_image
 from tests.support.command_line import noregret
 
@@ -88,6 +88,8 @@ def test_a_dictionary_loses_less_than_lines_at_the_same_size() -> None:
     by_patches, by_lines = METHODS["dictionary"](picture, 2), METHODS["svd"](picture, 100)
     same = int(np.searchsorted(by_lines.sizes, by_patches.kept))
     assert by_patches.errors[-1] < 0.5 * by_lines.errors[same]
+    atoms = 64 * len(learn_atoms((patches := cut(picture)[:, :, 0]) - patches.mean(axis=1, keepdims=True)))
+    assert by_patches.sizes == [576 + atoms + 2 * 576] * 2  # means, atoms, and one atom with its weight for each patch
     np.testing.assert_allclose(join(cut(picture), picture.shape), picture)
 
 

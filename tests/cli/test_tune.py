@@ -48,7 +48,7 @@ def test_the_report_has_version_source_and_all_candidates(folder: Path) -> None:
     assert report["noregret"] == nr.__version__
     assert report["source"]["name"] == "good.svm"
     assert {one["learner"] for one in report["candidates"]} == {"pa1", "arow"}
-    assert sorted(one["searched"]["C"] for one in report["candidates"] if one["learner"] == "pa1") == [0.1, 1.0, 10]
+    assert sorted(one["searched"]["C"] for one in report["candidates"] if one["learner"] == "pa1") == [0.0, 0.1, 10]
     assert (report["method"], report["interrupted"], report["seed"]) == ("halving", False, 0)
     assert sum("dropped" in one for one in report["candidates"]) > 0
     assert report["train"].startswith("noregret learn good.svm --learner ")

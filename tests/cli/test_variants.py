@@ -68,13 +68,13 @@ def test_set_is_for_all_and_brackets_are_for_one(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("race", "xor.svm", "--learners", "pa1,pa1(C=1)"), "two learners are called 'pa1'"),
+        (("race", "xor.svm", "--learners", "scw1,scw1(C=0)"), "two learners are called 'scw1'"),
         (("race", "xor.svm", "--learners", "arow,pa1@rbff"), "there is no kernel 'rbff'; did you mean 'rbf'?"),
         (("race", "xor.svm", "--learners", "arow,pa1(C=1"), "the bracket after pa1 is not closed"),
         (("race", "xor.svm", "--learners", "pa1)"), "'pa1)': a bracket is closed that is not open"),
         (("learn", "xor.svm", "--learner", "pa1@rbf(degree=2)"), "the kernel rbf has no parameter 'degree'"),
-        (("learn", "xor.svm", "--learner", "pa1(C=many)"), "pa1: C must be a number above 0, not 'many'"),
-        (("tune", "xor.svm", "--learners", "pa1,pa1(C=1)"), "two learners are called 'pa1'"),
+        (("learn", "xor.svm", "--learner", "pa1(C=many)"), "pa1: C must be a number at least 0, not 'many'"),
+        (("tune", "xor.svm", "--learners", "scw1,scw1(C=0)"), "two learners are called 'scw1'"),
         (("tune", "xor.svm", "--learner", "pa1(C=3)", "--try", "C=1,2"), "C is set, and cannot be searched as well"),
         (("certify", "xor.svm", "--learners", "pa1(D=1)"), "pa1 has no option 'D'"),
         (("experts", "up_down", "--algorithms", "hedge(rate=1)"), "hedge has no option 'rate'"),
@@ -85,7 +85,7 @@ def test_a_variant_that_cannot_be_ends_with_one_line(words: tuple[str, ...], sai
 
 
 def test_searches_certificates_and_experts_name_variants(folder: Path) -> None:
-    words = ("tune", "xor.svm", "--learner", "pa1@rbf(gamma=0.5)", "--try", "C=0.1,1", "--set", "native=False")
+    words = ("tune", "xor.svm", "--learner", "pa1@rbf(gamma=0.5)", "--try", "C=0,0.1", "--set", "native=False")
     report = json.loads(succeeded(noregret(*words, "--json", "-", "--quiet", cwd=folder)).stdout)
     assert {one["name"] for one in report["candidates"]} == {"pa1@rbf(gamma=0.5)", "pa1(C=0.1)@rbf(gamma=0.5)"}
     pair = "perceptron,perceptron(eta=2)"

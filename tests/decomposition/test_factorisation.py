@@ -11,6 +11,7 @@ import noregret as nr
 from noregret.decomposition.rating_learner import Progress
 from noregret.decomposition.rating_loops import Memory, find_gradients, find_rank_gradients, predict_share
 from noregret.decomposition.rating_state import Shape
+from noregret.decomposition.rating_table import count_slots
 from noregret.metrics.ranking import ndcg
 from tests.naive.factorisation import NaiveFactorisation
 
@@ -203,6 +204,18 @@ def test_compiled_is_as_plain() -> None:
     for model, method in FOUR:
         one = make(model, method, native=True).play(PAIRS, Y)
         np.testing.assert_allclose(one.predictions, make(model, method).play(PAIRS, Y).predictions, rtol=1e-12)
+
+
+def test_the_table_of_ratings_is_a_power_of_two_and_at_most_half_full() -> None:
+    for ratings in (0, 1, 4, 5, 100, 70_000):
+        slots = count_slots(ratings)
+        assert slots & (slots - 1) == 0
+        assert 2 * ratings <= slots <= max(8, 4 * ratings)
+    learner = make("pmf", native=True, k=1)
+    for size in (1, 3, 50, 400):
+        learner.learn([(user, item) for user in range(size) for item in range(3)], [1.0, 3.0, 5.0] * size)
+        assert learner.state.known.table.size >= 2 * learner.state.ratings == 6 * size
+        assert np.count_nonzero(learner.state.known.table >= 0) == 3 * size
 
 
 # ---- ratings that are stored, and what is recommended ----------------------------------------------------------------

@@ -176,9 +176,18 @@ def test_the_bound_is_the_number_worked_out_by_hand() -> None:
 
 def test_drawn_losses_are_as_expected_on_average() -> None:
     X = unit_rows(spread_rows(9, rows=20))
-    totals = [make("pca", rank=3, choose="draw", radius=1.0, seed=seed).play(X).losses.sum() for seed in range(150)]
-    learner = make("pca", rank=3, choose="draw", radius=1.0).learn(X)
-    assert np.mean(totals) == pytest.approx(learner.expected_loss, rel=0.05)
+    learner = make("pca", rank=3, choose="draw", radius=1.0).learn(X[:1])  # before it, the features are not known
+    first, totals = learner.expected_loss, []
+    for seed in range(150):
+        other = make("pca", rank=3, choose="draw", radius=1.0, seed=seed).learn(X[:1])
+        totals.append(other.play(X[1:]).losses.sum())
+    assert np.mean(totals) == pytest.approx(learner.learn(X[1:]).expected_loss - first, rel=0.03)
+
+
+@pytest.mark.parametrize("eta", [1e12, 1e16])
+def test_weights_sum_to_one_however_large_the_learning_rate_is(eta: float) -> None:
+    learner = make("pca", rank=1, eta=eta).learn(spread_rows(7, rows=12))
+    assert learner.weights_of_directions.sum() == pytest.approx(1.0)
 
 
 def test_new_features_begin_with_the_weight_that_all_had_in_the_beginning() -> None:

@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse as sparse
 
 import noregret as nr
+from noregret.learner.model_file import pack, unpack
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
-from tests.support import by_name
+from tests.support import by_name, refusal
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(30, 3)) @ RNG.normal(size=(3, 6)) + 0.1 * RNG.normal(size=(30, 6))
@@ -46,6 +47,7 @@ CASES = {
         X[:, 0].tolist(),
         BAD_ROW,
     ),
+    "kmeans before arow": Case(lambda: make("kmeans", k=3, batch=4, start=6)() | make("arow")(), X, TWO, BAD_ROW),
     "svd of products": Case(make("svd", rank=2, batch=3, transforms=[nr.pairs()]), ROWS, NONE, BAD_DICT),
 }
 
@@ -59,6 +61,45 @@ def test_decompositions_follow_the_protocol(case: Case, check: Callable[[Case], 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_decompositions_saved_and_loaded_go_on(case: Case, tmp_path: Path) -> None:
     check_save_and_go_on(case, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["lda", "hdp", "gaussian", "oja", "dictionary", "kmeans"])
+def test_columns_without_values_are_known_after_loading(name: str) -> None:
+    """The rows wait for their mini-batch; their matrix has columns that none of them has a value in."""
+    rows = sparse.csr_matrix(np.array([[1.0, 2.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]))
+    learner = make(name, batch=5)().learn(rows)
+    again = unpack(pack(learner), "m.nr")
+    assert again.score(rows).losses.tolist() == learner.score(rows).losses.tolist()
+    assert pack(again.flush()) == pack(learner.flush())
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(MemoryError, "svd has no memory left"), (np.linalg.LinAlgError, "or too small; scale the rows")],
+)
+@pytest.mark.parametrize("method", ["learn_rows", "score_rows"])
+def test_what_cannot_be_computed_is_told_in_words(
+    method: str, error: type[Exception], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = make("svd", rank=2, batch=3)().learn(X[:4])
+    before = pack(learner)
+
+    def fail(state: Any, rows: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(learner, method, fail)
+    with pytest.raises(nr.Error, match=words):
+        learner.play(X[4:9])
+    assert pack(learner) == before
+
+
+@pytest.mark.parametrize("name", ["svd", "pca_incremental", "oja", "kmeans", "dictionary", "gaussian", "lda", "hdp"])
+def test_states_that_do_not_fit_in_memory_are_refused_before_they_are_made(name: str) -> None:
+    wide = sparse.csr_matrix((np.ones(1), (np.zeros(1, int), np.ones(1, int))), shape=(1, 2**31 - 1))
+    learner = make(name, batch=1)()
+    assert "do not fit in memory" in refusal(lambda: learner.learn(wide).flush())
+    waiting = make(name, batch=5)().learn(wide)
+    assert "do not fit in memory" in refusal(lambda: waiting.transform(wide))
 
 
 def test_sparse_matrices_in_any_batches_give_the_same_bits() -> None:

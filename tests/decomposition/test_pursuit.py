@@ -41,6 +41,8 @@ def test_steps_go_where_they_lower_the_error_most() -> None:
         assert counts.sum() <= most
         assert left[np.arange(3), counts].sum() == best
     assert share_steps(left, 100).tolist() == [2, 2, 1]
+    late = np.array([[10.0, 9.0, 2.0], [5.0, 3.0, 2.5]])  # a step that helps most may come after one that helps little
+    assert share_steps(late, 1).tolist() == [0, 1]
 
 
 def test_no_step_is_taken_of_an_empty_dictionary() -> None:

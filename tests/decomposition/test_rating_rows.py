@@ -10,6 +10,7 @@ import pytest
 from safetensors.numpy import save
 
 import noregret as nr
+from noregret.decomposition.rating_loops import LAM_USERS
 from noregret.learner.model_file import FORMAT, KEY, digest, pack, unpack
 from tests.attacks.cut_off import outcome
 from tests.support.cover import only_in_test_all
@@ -183,6 +184,22 @@ def test_factors_that_overflow_are_undone(method: str, native: bool) -> None:
         assert learner.ratings_of(7) == {1: 2.0, 2: 5.0}
 
 
+@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+def test_ratings_that_are_undone_are_not_in_the_lists(native: bool) -> None:
+    """Also where there was room for them, so that nothing had grown."""
+    learner, twin = (nr.make("factorisation", k=2, native=native).learn(PAIRS, Y) for _ in range(2))
+    numbers: Any = learner.plan.numbers  # type: ignore[attr-defined]
+    usual = numbers[LAM_USERS]
+    numbers[LAM_USERS] = 1e250
+    with pytest.raises(nr.BadValue, match="became infinite"):
+        learner.learn([(8, 1), (8, 1), (0, 2)], [3.0, 3.0, 3.0])
+    numbers[LAM_USERS] = usual
+    for one in (learner, twin):
+        one.learn([(8, 1), (0, 2), (8, 1)], [2.0, 1.0, 4.0])
+    assert pack(learner) == pack(twin)
+    assert learner.ratings_of(8) == {2: 1.0, 1: 4.0}  # type: ignore[attr-defined]
+
+
 def averages(arrays: Any) -> dict[str, Any]:
     return {f"{side}.averages": np.zeros_like(arrays[f"{side}.factors"]) for side in ("users", "items")}
 
@@ -256,6 +273,12 @@ def changed(at: int, value: Any) -> Callable[[Any], Any]:
 def test_files_that_contradict_themselves_are_refused(name: str, change: Callable[[Any], Any]) -> None:
     with pytest.raises(nr.Error, match=r"m\.nr: "):
         unpack(broken(**{name: change}), "m.nr")
+
+
+def test_a_file_with_a_rating_that_is_there_twice_is_refused() -> None:
+    content = broken(ratings_users=changed(2, 1), users_steps=lambda _: np.array([2, 2, 1]))
+    with pytest.raises(nr.Error, match="a rating is there twice"):
+        unpack(content, "m.nr")
 
 
 def test_factors_of_a_file_that_are_too_large_do_not_make_predictions() -> None:

@@ -1,5 +1,6 @@
 """Words that are left out: by a list, because they are rare, because they are frequent."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ def passed(one: WordFilter, documents: list[str]) -> list[list[str]]:
     found = []
     for text in documents:
         words = dict.fromkeys(text.split(), 1)
-        one.see(words, [])
+        one.see(words, {})
         found.append(sorted(one.apply(words)))
     return found
 
@@ -53,9 +54,10 @@ def test_what_is_no_count_is_never_left_out() -> None:
 
 def test_a_failed_call_is_forgotten() -> None:
     one = WordFilter("none", 2, 0.5)
+    one.see({"a": 1}, {})
     journal, undo = one.savepoint()
     one.see({"a": 1, "b": 2}, journal)
-    one.see({"a": 1}, [])
+    one.see({"b": 1, "c": 1}, journal)
     undo()
     undo()
     assert one.documents == 1
@@ -100,3 +102,33 @@ def test_damaged_counts_are_refused() -> None:
     missing = {name: array for name, array in arrays.items() if name != "filter.words"}
     with pytest.raises(nr.Error):
         type(learner).restore(header, missing, lambda card: card)
+
+
+def test_words_without_a_count_are_left_out_and_counts_of_zero_are_counts() -> None:
+    for one in (WordFilter("english", 1, 1.0), WordFilter("english", 2, 1.0)):
+        assert one.apply({"the": -1}) == {"the": -1}
+        assert one.apply({"the": 0}) == {}
+    assert WordFilter("none", 1, 0.9).apply({"new": 1}) == {}
+
+
+def saved(words: Any, *counts: int) -> dict[str, Any]:
+    text = json.dumps(words).encode()
+    return {"filter.words": np.frombuffer(text, np.uint8), "filter.documents": np.array(counts, np.int64)}
+
+
+def test_what_was_counted_is_saved_and_checked() -> None:
+    one = WordFilter("none", 2, 1.0)
+    assert one.dump() == {}
+    one.restore({}, 5)
+    assert (one.documents, one.counts) == (0, {})
+    one.restore(saved(["a", "b"], 3, 3, 1), 5)
+    assert (one.documents, one.counts) == (3, {"a": 3, "b": 1})
+    wrong = [saved(["a", "b"], 3, 0, 1), saved(["a", "b"], 3, 4, 1), saved(["a"], 6, 1), saved([1], 3, 1),
+             saved({"a": 1}, 3, 1), saved(["a", "a", "b"], 3, 1, 1), saved(["a"], 3, 1, 1)]  # fmt: skip
+    whole = saved(["a"], 3, 1)
+    wrong += [{name: whole[name]} for name in whole]
+    for arrays in wrong:
+        with pytest.raises(nr.Error, match="the words it counted do not fit together"):
+            WordFilter("none", 2, 1.0).restore(arrays, 5)
+    with pytest.raises(nr.Error, match="the words it counted"):
+        WordFilter("english", 1, 1.0).restore(whole, 5)

@@ -63,7 +63,7 @@ def test_a_case_is_played_by_every_player() -> None:
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("pa1", lambda C, gate: RIGHT["pa1"](C=0.9 * C, gate=gate)),
+        ("pa1", lambda C, gate: RIGHT["pa1"](C=0.1, gate=gate)),
         ("perceptron", lambda **told: RIGHT["perceptron_margin"](b=2.0)),
         ("arow", lambda r, covariance: RIGHT["arow"](r=r + 1e-6, covariance=covariance)),
         ("ofs", lambda B, eta, lam: RIGHT["ofs"](B=1.0, eta=eta, lam=lam)),

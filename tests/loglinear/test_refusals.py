@@ -109,6 +109,17 @@ def test_values_that_overflow_are_refused_with_their_round(name: str) -> None:
     assert state(learner) == before
 
 
+@pytest.mark.parametrize("accumulate", ["yes", "no"])
+def test_a_system_of_equations_that_has_no_solution_is_refused(accumulate: str) -> None:
+    """Two equal features of this size: the penalty is rounded away."""
+    learner = nr.make("ridge_reranker", accumulate=accumulate, start={})
+    before = state(learner)
+    rows = [{"a": 2.0**300, "b": 2.0**300}, {}, {}, {"a": 2.0**299, "b": 2.0**299}]
+    with pytest.raises(nr.BadValue, match="row 0: the features are too large"):
+        learner.learn([rows], [0])
+    assert state(learner) == before
+
+
 def test_features_that_a_list_does_not_have_are_zero() -> None:
     X1, Y1 = varied_lists(30)
     names = sorted({name for rows in X1 for row in rows for name in row})

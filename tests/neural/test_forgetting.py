@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.neural.net import REMEMBERED
 from tests.naive.networks import Optimizer
 from tests.neural.test_backprop import make, rounds, twin_of
 from tests.support import refusal
@@ -106,3 +107,22 @@ def test_only_a_network_with_an_anchor_keeps_what_an_anchor_needs() -> None:
         _, arrays = make("mlp", "binary", layers=[3], optimizer="sgd", anchor=anchor).learn(X, y).dump()
         kept = {name.removeprefix("network/") for name in arrays if name.startswith("network/")}
         assert kept == ({"w", "seen", "importance", "anchor"} if anchor else {"w"})
+
+
+def test_targets_count_once_though_they_are_replayed_and_not_without_weight() -> None:
+    """The mean and deviation of targets are those of the rounds with weight, each once."""
+    X, y = rounds("regression")
+    weight = np.where(np.arange(len(y)) % 3, 1.0, 0.0)
+    learner = make("mlp", "regression", layers=[3], replay=5, replays=2, scale_target="yes")
+    header, _ = learner.learn(X, y, weight=weight).dump()
+    _, count, mean, squares, *_ = header["network"]["counters"]
+    kept = y[weight > 0.0]
+    assert (count, mean, squares) == pytest.approx((len(kept), kept.mean(), len(kept) * kept.var()))
+
+
+@pytest.mark.parametrize("replay", [0, 5])
+def test_only_rounds_with_weight_are_remembered_and_only_for_replay(replay: int) -> None:
+    X, y = rounds("binary")
+    weight = np.where(np.arange(len(y)) % 2, 1.0, 0.0)
+    learner = make("mlp", "binary", layers=[3], replay=replay).learn(X, y, weight=weight)
+    assert learner.network.counters[REMEMBERED] == (len(y) / 2 if replay else 0)

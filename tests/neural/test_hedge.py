@@ -117,6 +117,23 @@ def test_the_first_weights_of_layers_fall_with_their_depth() -> None:
         assert learner.layer_weights == pytest.approx(np.array(expected) / sum(expected))
 
 
+def test_two_classifiers_are_enough_for_hedge() -> None:
+    X, y = rounds("binary")
+    learner = make("hbp", "binary", depth=1, units=3, prior=1.0)
+    twin = twin_of(learner, X, y, optimizer=Optimizer("adam", 0.001), beta=0.95, floor=0.05, scaling="min_max")
+    for t in range(3):
+        twin.learn(X[t], y[t])
+    assert learner.learn(X[:3], y[:3]).layer_weights == pytest.approx(twin.alpha)
+    assert learner.layer_weights[0] != 0.5
+
+
+def test_rounds_without_weight_change_no_weights_of_layers() -> None:
+    X, y = rounds("binary")
+    learner = make("hbp", "binary", depth=3, units=3).learn(X[:20], y[:20])
+    before = learner.layer_weights.tolist()
+    assert learner.learn(X[20:], y[20:], weight=0.0).layer_weights.tolist() == before
+
+
 def test_hedge_losses_can_be_clipped_or_spread() -> None:
     """Spread over [0, 1], the worst head of a round loses the factor beta, and the best none."""
     X, y = rounds("binary", rows=1)

@@ -30,13 +30,15 @@ def net(outputs: int = 4, *extra: Any) -> Any:
 class Exploding(torch.nn.Module):  # type: ignore[misc]
     """Its output or its gradient is not finite on rows whose first value is this."""
 
+    count: Any
+
     def __init__(self, at: float, how: str) -> None:
         super().__init__()
         self.body, self.at, self.how = net(), at, how
         self.register_buffer("count", torch.zeros(()))
 
     def forward(self, x: Any) -> Any:
-        self.count += 1.0
+        self.count = self.count + 1.0  # another tensor
         out = self.body(x)
         if not (x[:, 0] == self.at).any():
             return out

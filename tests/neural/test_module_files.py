@@ -213,6 +213,16 @@ def test_a_hostile_file_is_refused_and_the_module_left_as_it_was() -> None:
         assert all(torch.equal(a, b) for a, b in zip(before, module.state_dict().values(), strict=True)), name
 
 
+def test_a_mini_batch_of_a_file_is_never_full() -> None:
+    learner = Online(net(), "log", "adam", batch=4).learn(X[:3], CLASSES[:3])
+    header, arrays = learner.dump()
+    parts = ("pending.x", "pending.targets", "pending.weights")
+    longer = {**arrays, **{name: np.concatenate([arrays[name], arrays[name][:1]]) for name in parts}}
+    header = {"format": FORMAT, "kind": learner.kind, **header, "state": {**header["state"], "pending": 4}}
+    content = pack_parts(json.dumps(header), longer)
+    assert "pending must be" in refusal(lambda: unpack(content, "net.nr", module=net()), nr.Error)
+
+
 def pack_parts(text: str, arrays: Any) -> bytes:
     from safetensors.numpy import save
 

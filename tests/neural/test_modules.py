@@ -105,7 +105,7 @@ SAME: dict[str, dict[str, Any]] = {
     "adagrad": {"optimizer": "adagrad"},
     "adam": {"optimizer": "adam", "eta": 0.03},
     "replay": {"optimizer": "sgd", "eta": 0.1, "replay": 6, "replays": 2, "seed": 3},
-    "mini-batches of replays": {"optimizer": "adagrad", "replay": 50, "batch": 3},
+    "mini-batches of replays": {"optimizer": "adagrad", "replay": 3, "replays": 2, "batch": 5},
     "anchor": {"optimizer": "sgd", "eta": 0.1, "anchor": 5.0},
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.learner.model_file import pack, unpack
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
 from tests.support import by_name, small_stream
 
@@ -45,6 +46,18 @@ CASES = {
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 def test_networks_follow_the_protocol(check: Callable[[Case], None], name: str) -> None:
     check(CASES[name])
+
+
+@pytest.mark.parametrize("outputs", ["drawn", "zero"])
+@pytest.mark.parametrize("labels", ["abac", "bbba", "abaa"])
+def test_features_that_come_after_a_class_are_those_of_a_saved_network(labels: str, outputs: str) -> None:
+    """There is room for some features before they come; a class that appears changes the outputs of all."""
+    rows: list[Any] = [{f"f{number}": 1.0 for number in range(features)} for features in (1, 2, 3, 1)]
+    learner = nr.make("hbp", depth=1, units=2, native=False, outputs=outputs)
+    for row, label in zip(rows, labels, strict=True):
+        again = unpack(pack(learner.learn([row], [label])), "m.nr")
+        more: Any = {"g": 1.0}
+        assert pack(again.learn([more], ["a"])) == pack(learner.copy().learn([more], ["a"]))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
+from noregret.learner.model_file import pack, unpack
 from tests.conformance.protocol import state
 from tests.support import refusal, small_stream
 
@@ -45,6 +46,13 @@ def test_layers_can_be_written_in_several_ways() -> None:
     assert mlp(layers=[]).params["layers"] == "none"
 
 
+def test_the_widest_and_the_deepest_network_that_is_allowed() -> None:
+    for layers in ([1 << 16], [1] * 1000):
+        assert mlp(layers=layers).params["layers"] == "-".join(map(str, layers))
+    for layers in ([(1 << 16) + 1], [1] * 1001):
+        assert "layers must be" in refusal(lambda layers=layers: mlp(layers=layers))  # type: ignore[misc]
+
+
 def test_rows_of_another_width_are_refused() -> None:
     learner = mlp().learn(X, Y)
     before = state(learner)
@@ -65,6 +73,27 @@ def test_a_round_that_overflows_is_named_and_nothing_is_learned(optimizer: str) 
     assert "row 7" in refusal(lambda: sparse.learn(csr_array(rows), Y))
     assert state(sparse) == before
     assert "row 7" in refusal(lambda: learner.predict(rows))
+
+
+@pytest.mark.parametrize("more", [{"batch": 3}, {"batch": 8}, {"replay": 9}, {"replay": 9, "batch": 2, "replays": 3}])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_weights_of_features_that_a_refused_call_did_not_name_are_as_before(optimizer: str, more: Any) -> None:
+    """A step of a mini-batch moves the weights of its earlier rounds, and a replay those of rounds of earlier calls."""
+    learner = mlp(optimizer=optimizer, scale=False, **more)
+    learner.learn([{f"f{number}": 1.0} for number in range(7)], [0, 1] * 3 + [0])
+    before = state(learner)
+    assert "row 2" in refusal(lambda: learner.learn([{"f0": 1.0}, {"f0": 2.0}, {"f0": 1e200}], [0, 1, 0]))
+    assert state(learner) == before
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_a_network_that_refused_to_predict_can_be_saved_and_loaded(native: bool) -> None:
+    learner, rows = mlp(scale=False, native=native).learn(X, Y), X.copy()
+    before = state(learner)
+    rows[7, 2] = 1e200
+    assert "row 7" in refusal(lambda: learner.predict(rows))
+    assert state(learner) == before
+    assert unpack(pack(learner), "m.nr").predict(X).tolist() == learner.predict(X).tolist()
 
 
 def test_a_network_that_diverges_is_stopped() -> None:
@@ -90,6 +119,20 @@ def test_a_first_target_that_is_too_large_is_refused() -> None:
         assert "row 0" in refusal(lambda learner=learner, y=target: learner.learn(X[:1], [y]))  # type: ignore[misc]
         assert learner.rounds == 0
     assert mlp(task="regression").learn(X[:1], [1e60]).rounds == 1
+
+
+def test_sums_that_are_too_large_are_refused_also_where_nothing_is_learned() -> None:
+    """Every value is below the limit, but some sum of them is not."""
+    learner = mlp(layers=[50, 50], activation="linear", init="he", scale=False).learn(X, Y, weight=0.0)
+    assert "row 1" in refusal(lambda: learner.predict([[1.0] * 4, [9e59] * 4]))
+    assert "row 0" in refusal(lambda: learner.play([[9e59] * 4], [1], weight=0.0))
+
+
+def test_a_gradient_that_is_too_large_is_refused_in_its_own_round() -> None:
+    learner = mlp(task="regression", scale_target="no").learn(X, X[:, 0])
+    before = state(learner)
+    assert "round 21 (row 0" in refusal(lambda: learner.learn(X[:1], [1e59], weight=1e3))
+    assert state(learner) == before
 
 
 def test_a_network_that_does_not_fit_in_memory_is_refused() -> None:
@@ -134,3 +177,12 @@ def test_features_are_scaled_by_earlier_rounds_only() -> None:
     scaled = (12.0 - past.mean()) / past.std(), 10.0 / np.sqrt((25.0 + 100.0 + 100.0) / 3)
     assert learner.scores([{"a": 12.0, "b": 10.0}])[0] == pytest.approx(bias + a * scaled[0] + b * scaled[1])
     assert learner.scores([{"a": 1e6}])[0] == pytest.approx(bias + 3.0 * a)  # at most three deviations
+
+
+def test_rounds_without_weight_are_no_steps_of_the_optimizer() -> None:
+    """Adam counts its steps; scaled features would count their values, so they are taken as they are."""
+    one, many = (mlp(optimizer="adam", scale=False).learn(X[:size], Y[:size], weight=0.0) for size in (1, 15))
+    assert (one.updates, many.updates) == (0, 0)
+    for learner in (one, many):
+        assert learner.learn(X[15:], Y[15:]).updates == 5
+    assert [matrix.tolist() for matrix in one.matrices()] == [matrix.tolist() for matrix in many.matrices()]

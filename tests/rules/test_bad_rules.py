@@ -139,6 +139,10 @@ def too_short(p: P, s: S, z: Z) -> bool:
         (written(state={"w": 0.0}), "w in state must be"),
         (written(state={"w": nr.plain, "n": nr.plain}), "'n' cannot be a name"),
         (written(weight_param="C"), "weight_param is 'C', which is not one of its parameters"),
+        (
+            written(params={"C": nr.Param(0.0, per_size=1.0)}),
+            "C follows the rows; that takes a margin rule with counters",
+        ),
     ],
 )
 def test_an_incomplete_rule_is_refused_where_it_is_written(writing: Callable[[], Any], words: str) -> None:

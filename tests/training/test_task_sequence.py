@@ -8,6 +8,7 @@ import pytest
 import noregret as nr
 from noregret.learner.model_file import pack
 from tests.support import refusal, small_stream
+from tests.support.cover import only_in_test_all
 
 X, Y = small_stream(rows=60)
 SAME = [(X[:20], Y[:20]), (X[20:40], Y[20:40]), (X[40:], Y[40:])]
@@ -55,6 +56,8 @@ def test_a_matrix_is_printed_in_percent() -> None:
     assert lines[0].split() == ["learned", "task", "1", "task", "2", "task", "3"]
     assert lines[3].split() == ["task", "2", "90.0", "70.0", "20.0"]
     assert lines[-1] == "accuracy 76.7, forgetting 15.0, backward transfer 0.0"
+    worse = str(nr.AccuracyMatrix(np.array([[0.9, 0.4], [0.2, 0.8]]))).splitlines()
+    assert worse[-1] == "accuracy 50.0, forgetting 70.0, backward transfer -70.0"
 
 
 def test_a_task_that_contradicts_an_earlier_one_makes_it_forgotten() -> None:
@@ -69,7 +72,12 @@ def test_what_cannot_be_measured_is_refused_and_named() -> None:
 
     assert "regression" in refused(nr.make("pa1", task="regression"), SAME)
     assert "empty" in refused(plain(), [])
-    assert "pairs (X, y)" in refused(plain(), 3)
+    for given in (3, "ab", {"a": 1}):
+        assert "tasks must be a list of pairs (X, y)" in refused(plain(), given)
+    for pair in ("ab", (*SAME[1], Y), [X]):
+        assert "task 2 must be a pair" in refused(plain(), [SAME[0], pair])
+    assert "lists" in refused(nr.make("pa1", task="ranking"), SAME)
+    assert "seed" in refused(plain(), SAME, seed=-1)
     assert "task 2 must be a pair" in refused(plain(), [SAME[0], X])
     assert "task 1: X has 20 rows and y has 19" in refused(plain(), [(X[:20], Y[:19])])
     assert "tests of 1" in refused(plain(), SAME, SAME[:1])
@@ -79,3 +87,17 @@ def test_what_cannot_be_measured_is_refused_and_named() -> None:
     learner = plain()
     assert "task 2: row 3" in refused(learner, [SAME[0], (wrong, Y[:20])])
     assert learner.rounds == 20
+
+
+@only_in_test_all
+def test_torch_modules_are_taught_tasks_and_an_anchor_keeps_the_first() -> None:
+    torch: Any = pytest.importorskip("torch")
+
+    def forgetting(anchor: float) -> float:
+        torch.manual_seed(0)
+        online = nr.torch.Online(torch.nn.Linear(4, 1), optimizer="adam", eta=0.05, task="binary", anchor=anchor)
+        after = (lambda learner: learner.consolidate()) if anchor else None
+        return nr.learn_tasks(online, [(X, Y), (X, -Y)], after_task=after).forgetting
+
+    assert forgetting(0.0) > 0.3
+    assert abs(forgetting(1000.0)) < 0.1

@@ -14,23 +14,24 @@ the same to the last bit however the rows are batched.
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
-from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
 from noregret.decomposition.matrix_rows import MatrixRows, empty_rows, take_rows
+from noregret.decomposition.memory import memory_in_words, require_memory
 from noregret.decomposition.parameters import check_whole
 from noregret.decomposition.row_encoder import RowConfig, RowEncoder
-from noregret.errors import BadValue, NotLearned, shown
+from noregret.decomposition.truth import check_truth
+from noregret.decomposition.unsupervised_file import dump_learner, restore_learner
+from noregret.errors import BadValue, NotLearned
 from noregret.features.transforms import as_pipeline
 from noregret.learner.base_learner import BaseLearner, Transforms
 from noregret.learner.encode import one_row
-from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays, FindCard, Header
 
 Floats = NDArray[np.float64]
@@ -108,6 +109,10 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> AnyState:
         """The state of a header and arrays, with at most so many features; everything is checked."""
 
+    def count_numbers(self, features: int) -> int:
+        """About how many numbers a state has, to be refused where they do not fit in memory."""
+        return features
+
     def next_batch(self, state: AnyState | None) -> int:
         """How many rows are learned together next, by what is known so far."""
         return self.first_batch if state is None else self.batch
@@ -149,7 +154,8 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         with self._lock:
             self._change.settle()
             own, forget = self._own_state(), self.encoder.savepoint()
-            return self._change.run(lambda: self._learn_block(X, y, score), lambda: (forget(), own()))
+            with memory_in_words(self.card.name):
+                return self._change.run(lambda: self._learn_block(X, y, score), lambda: (forget(), own()))
 
     def _learn_block(self, X: Any, y: Any, score: bool) -> tuple[list[Scored], NDArray[Any] | None]:
         block, widths = self.encoder.encode(self.read_rows(X, learn=True), learn=True)
@@ -166,7 +172,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             pending = pending.add(rows)
             if pending.rows == size:
                 if state is None or not copied:
-                    state, copied = self.start_state(pending.width) if state is None else state.copy(), True
+                    state, copied = self._start(pending.width) if state is None else state.copy(), True
                 self._learn_batch(state, pending, start)
                 pending = empty_rows()
             start = stop
@@ -175,24 +181,40 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         self.updates += block.rows
         return found, truth
 
+    def _start(self, features: int) -> AnyState:
+        self._check_memory(features)
+        return self.start_state(features)
+
+    def _check_memory(self, features: int) -> None:
+        require_memory(self.card.name, self.count_numbers(features))
+
     def _learn_batch(self, state: AnyState, rows: MatrixRows, start: int) -> None:
         if rows.width > state.features:
+            self._check_memory(rows.width)
             state.grow(rows.width)
-        with np.errstate(all="ignore"):
-            self.learn_rows(state, rows.widen(state.features))
+        try:
+            with np.errstate(all="ignore"):
+                self.learn_rows(state, rows.widen(state.features))
+        except np.linalg.LinAlgError:
+            raise self.out_of_range(start) from None
         if not state.is_finite():
-            raise BadValue(
-                f"row {start}: the values are too large for {self.card.name}; scale the rows first", row=start
-            )
+            raise self.out_of_range(start)
+
+    def out_of_range(self, row: int) -> BadValue:
+        """The error where numbers overflow, or become too small to compute with."""
+        return BadValue(f"row {row}: the values are too large for {self.card.name}, or too small; scale the rows first",
+                        row=row)  # fmt: skip
 
     def _score(self, state: AnyState | None, rows: MatrixRows, start: int) -> Scored:
         """Scores of rows; before anything was learned there are no components, and the loss is the size of a row."""
         known = self.start_state(0) if state is None else state
-        with np.errstate(all="ignore"):
-            scored = self.score_rows(known, rows.cut(known.features))
+        try:
+            with np.errstate(all="ignore"):
+                scored = self.score_rows(known, rows.cut(known.features))
+        except np.linalg.LinAlgError:
+            raise self.out_of_range(start) from None
         if not np.isfinite(scored.losses).all():
-            row = start + int(np.flatnonzero(~np.isfinite(scored.losses))[0])
-            raise BadValue(f"row {row}: the values are too large for {self.card.name}; scale the rows first", row=row)
+            raise self.out_of_range(start + int(np.flatnonzero(~np.isfinite(scored.losses))[0]))
         return scored
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
@@ -204,8 +226,14 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     @property
     def latest(self) -> AnyState:
         """The state after all rows, also those of a mini-batch that is not full yet; NotLearned before the first."""
+        with self._lock:
+            self._change.settle()
+            with memory_in_words(self.card.name):
+                return self._find_latest()
+
+    def _find_latest(self) -> AnyState:
         if self._latest is None and self.learns_part and self.pending.rows:
-            state = self.start_state(self.pending.width) if self.state is None else self.state.copy()
+            state = self._start(self.pending.width) if self.state is None else self.state.copy()
             self._learn_batch(state, self.pending, 0)
             self._latest = state
         found = self._latest if self._latest is not None else self.state
@@ -234,12 +262,13 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def _score_by(self, state: AnyState, X: RowsLike) -> Scored:
         block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
         parts = []
-        for start, stop in slices(block.rows):
-            rows = take_rows(block, start, stop, self.features, self.missing_values)
-            self.check_rows(rows, start)
-            parts.append(self._score(state, rows, start))
-        if not parts:
-            return self._score(state, take_rows(block, 0, 0, self.features), 0)
+        with memory_in_words(self.card.name):
+            for start, stop in slices(block.rows):
+                rows = take_rows(block, start, stop, self.features, self.missing_values)
+                self.check_rows(rows, start)
+                parts.append(self._score(state, rows, start))
+            if not parts:
+                return self._score(state, take_rows(block, 0, 0, self.features), 0)
         return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
@@ -287,28 +316,33 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         """Change the state after all rows so far, or leave it as it was."""
 
         def act() -> None:
-            state = self.latest.copy()
+            state = self._find_latest().copy()
             with np.errstate(all="ignore"):
                 change(state)
             if not state.is_finite():
-                raise BadValue(f"the values are too large for {self.card.name}; scale the rows first")
+                raise self.out_of_range(0)
             self.state, self.pending, self._latest = state, empty_rows(), None
 
         with self._lock:
             self._change.settle()
             own, forget = self._own_state(), self.encoder.savepoint()
-            self._change.run(act, lambda: (forget(), own()))
+            with memory_in_words(self.card.name):
+                self._change.run(act, lambda: (forget(), own()))
             return self
 
     @property
     def features(self) -> int:
         """How many features the rows so far have."""
-        return self.encoder.features
+        with self._lock:
+            self._change.settle()
+            return self.encoder.features
 
     @property
     def feature_names(self) -> list[Any]:
         """The names of the features, or their numbers."""
-        return self.encoder.feature_names()
+        with self._lock:
+            self._change.settle()
+            return self.encoder.feature_names()
 
     def describe_results(self) -> list[str]:
         """What it found, as lines of text for `noregret show`."""
@@ -327,61 +361,21 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     # ---- model files ---------------------------------------------------------------------------------------------
 
+    @property
+    def learned_rows(self) -> int:
+        """How many rows the state has learned: all but those of a mini-batch that is not full yet."""
+        return self.rounds - self.pending.rows
+
     def dump(self) -> tuple[Header, Arrays]:
         """Parameters, features, state and the rows of a mini-batch that is not full."""
         with self._lock:
             self._change.settle()
-            rows, arrays = self.encoder.dump()
-            arrays |= self.pending.dump()
-            state: Header | None = None
-            if self.state is not None:
-                state, own = self.dump_state(self.state)
-                state["features"] = self.state.features
-                arrays |= {f"state.{name}": array for name, array in own.items()}
-            header = {"params": self.params, "options": self.row_config.options, "rows": rows, "state": state}
-            return {**header, "pending": self.pending.rows, **self.dump_counts()}, arrays
+            return dump_learner(self)
 
     @classmethod
     def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
         """The learner of a header and arrays, all checked."""
-        params, options, state = header.get("params"), header.get("options"), header.get("state")
-        if not isinstance(params, dict) or not isinstance(options, dict) or not isinstance(state, (dict, type(None))):
-            raise corrupt("params, options and state must be objects")
-        if set(params) - set(cls.card.params):
-            raise corrupt(f"{cls.card.name} has no such parameters")
-        try:
-            new: Self = cls.card.build(**params, **options)  # type: ignore[attr-defined]
-        except (BadValue, TypeError) as error:
-            raise corrupt(str(error)) from None
-        new.encoder.restore(header.get("rows"), arrays)
-        new.restore_counts(header)
-        new.pending = MatrixRows.restore(header.get("pending"), arrays, new.encoder.features, new.missing_values)
-        if (state is None) != (new.rounds == new.pending.rows):
-            raise corrupt("its state does not fit the rows it has learned")
-        if state is not None:
-            features = state.get("features")
-            if type(features) is not int or not 0 <= features <= new.encoder.features:
-                raise corrupt("its state has more features than the rows it has learned")
-            own = {name.removeprefix("state."): part for name, part in arrays.items() if name.startswith("state.")}
-            new.state = new.restore_state(state, own, features)
-        if new.pending.rows >= new.next_batch(new.state) or new.pending.rows > new.rounds:
-            raise corrupt("a mini-batch is waiting that is already full")
-        return new
-
-
-def check_truth(y: Any, rows: int) -> NDArray[Any] | None:
-    """Labels that are told beside the rows, for evaluation; None where there are none."""
-    if y is None:
-        return None
-    labels = y.tolist() if hasattr(y, "tolist") else list(y) if hasattr(y, "__len__") else None
-    if labels is None or isinstance(y, (str, bytes, Mapping)):
-        raise BadValue(f"y must be one label for every row, or be left out, not {shown(y)}")
-    if len(labels) != rows:
-        raise BadValue(f"there are {rows} rows and {len(labels)} labels")
-    for row, label in enumerate(labels):
-        if not isinstance(label, (bool, int, float, str, tuple, type(None))):
-            raise BadValue(f"row {row}: a label must be a number, a string or None, not {shown(label)}", row=row)
-    return None if all(label is None for label in labels) else as_array(labels)
+        return restore_learner(cls, header, arrays)
 
 
 SLICE = 256  # rows that are scored together

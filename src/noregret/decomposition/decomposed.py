@@ -60,7 +60,9 @@ class Decomposed(BaseLearner):
     @property
     def features(self) -> int:
         """How many features the rows so far have."""
-        return self.decomposition.features
+        with self._lock:
+            self._change.settle()
+            return self.decomposition.features
 
     @property
     def classes(self) -> list[Any]:
@@ -96,7 +98,7 @@ class Decomposed(BaseLearner):
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, as the learner sees them."""
-        return self.decomposition.score_settled(X).components
+        return as_rows(self.decomposition.score_settled(X).components)
 
     def predict(self, X: RowsLike) -> NDArray[Any]:
         """What the learner predicts for the components of every row."""
@@ -144,13 +146,13 @@ class Decomposed(BaseLearner):
 
 
 def as_rows(components: Any) -> NDArray[np.float64]:
-    """Components as rows of features; clusters and topics without coordinates cannot be."""
+    """Components as rows of features: 0 stands for those that are not known yet, such as distances to later centres."""
     if components is None:
         return np.zeros((0, 0))
     found = np.asarray(components, np.float64)
     if found.ndim != 2:
         raise BadValue(f"a learner can be put behind a decomposition that makes components, not {shown(components)}")
-    return found
+    return np.where(np.isfinite(found), found, 0.0)
 
 
 def put_behind_decomposition(first: UnsupervisedLearner[Any], other: object) -> Decomposed:

@@ -82,7 +82,7 @@ class Density:
             if rest <= 0.0 or not free.any():
                 break
             top = logs[free].max()
-            logs[free] += np.log(rest) - top - np.log(np.exp(logs[free] - top).sum())
+            logs[free] = (logs[free] - top) + (np.log(rest) - np.log(np.exp(logs[free] - top).sum()))
         self.logs = logs
 
     def keep_lightest(self) -> Floats:

@@ -68,6 +68,9 @@ class Dictionary(UnsupervisedLearner[Atoms]):
     def start_state(self, features: int) -> Atoms:
         return Atoms.start(self.k, features)
 
+    def count_numbers(self, features: int) -> int:
+        return 2 * self.k * features
+
     def learn_rows(self, state: Atoms, rows: MatrixRows) -> None:
         """Codes of the rows, their sums of products, and a step of all atoms."""
         state.steps += 1

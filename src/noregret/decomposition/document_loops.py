@@ -220,30 +220,39 @@ def place_values(examples: dict[str, Any] = EXAMPLES) -> tuple[dict[str, tuple[i
 _large = threading.local()  # large arrays of this thread, which are used again: new memory costs more than filling it
 
 
-def scratch(name: str, shape: tuple[int, int]) -> Floats:
-    """Room of this shape, not cleared, until the same name is asked for again."""
+def take_room(name: str, shape: tuple[int, int]) -> Floats:
+    """Room of this shape, not cleared. Until it is returned nobody else has it, such as a signal handler."""
     size = shape[0] * shape[1]
-    known: Floats | None = getattr(_large, name, None)
+    known: Floats | None = vars(_large).pop(name, None)
     if known is None or known.size < size:
         known = np.empty(size + size // 4)
-        setattr(_large, name, known)
     return known[:size].reshape(shape)
+
+
+def return_room(name: str, room: Floats) -> None:
+    """Let room be used again."""
+    setattr(_large, name, room if room.base is None else room.base)
 
 
 def allocate(documents: Documents, words: int, topics: int) -> Memory:
     """Room for so many words, and for the longest document."""
     longest, width = pad(int(np.diff(documents.offsets).max(initial=0))), pad(topics)
-    powers = scratch("powers", (words, width))
+    powers = take_room("powers", (words, width))
     powers[:, topics:] = 0.0
     shapes: list[Any] = [width, (longest, width), (width, longest), longest, longest, width, width]
     return Memory(powers, *(np.zeros(shape) for shape in shapes))
 
 
 def allocate_results(documents: int, words: int, topics: int, scoring: bool) -> Results:
-    """Room for what is found; statistics are valid until the next call."""
-    statistics = scratch("statistics", (0 if scoring else words, topics))
+    """Room for what is found; `return_statistics` when they are not needed any more."""
+    statistics = np.zeros((0, topics)) if scoring else take_room("statistics", (words, topics))
     statistics[:] = 0.0
     return Results(np.zeros((documents, topics)), statistics, np.zeros(documents))
+
+
+def return_statistics(out: Results) -> None:
+    """Let the room of statistics be used again."""
+    return_room("statistics", out.statistics)
 
 
 def pad(size: int) -> int:
@@ -256,6 +265,7 @@ def run_inference(documents: Documents, topics: Topics, out: Results, numbers: F
     memory = allocate(documents, topics.words.size, topics.alpha.size)
     if not native:
         infer(documents, topics, out, memory, numbers)
-        return
-    places, slots = place_values()
-    compile_function(entry, places)(np.zeros(slots, np.int64), documents, topics, out, memory, numbers)
+    else:
+        places, slots = place_values()
+        compile_function(entry, places)(np.zeros(slots, np.int64), documents, topics, out, memory, numbers)
+    return_room("powers", memory.powers)

@@ -9,6 +9,8 @@ from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays, Header
 
 Floats = NDArray[np.float64]
+UNEVEN = 1e-6  # how far columns may be from orthonormal
+LONGEST = 1.0 + UNEVEN  # an entry of columns that are orthonormal
 MOST_BLOCKS = 64  # of rows: each is larger than the one after it
 
 
@@ -31,19 +33,30 @@ def restore_factors(fresh: Factors, header: Header, arrays: Arrays) -> Factors:
     fits = features == fresh.features and turn.shape == (k, r) and sums.shape == (r,) and r <= min(limits.rank, k)
     if not fits or k > limits.rank + limits.spare or (values <= 0.0).any() or (np.diff(values) > 0.0).any():
         raise corrupt("the factors of its matrix do not fit together")
+    rows = read_count(header, "rows")
+    if not are_orthonormal(basis) or not are_orthonormal(turn) or (np.abs(sums) > LONGEST * np.sqrt(rows)).any():
+        raise corrupt("the factors of its matrix are not orthonormal")
     fresh.basis, fresh.turn, fresh.values, fresh.sums = np.asfortranarray(basis), turn, values, sums
-    fresh.rows = read_count(header, "rows")
+    fresh.rows = rows
     blocks = read_count(header, "blocks", 0 if fresh.left is None else MOST_BLOCKS)
     if fresh.left is not None:
         for number in range(blocks):
-            rows, rotation = read_array(arrays, f"rows.{number}", 2), read_array(arrays, f"rotation.{number}", 2)
-            if rotation.shape != (rows.shape[1], r):
+            block, rotation = read_array(arrays, f"rows.{number}", 2), read_array(arrays, f"rotation.{number}", 2)
+            if rotation.shape != (block.shape[1], r):
                 raise corrupt("the factors of its rows do not fit together")
-            fresh.left.blocks.append(rows)
+            fresh.left.blocks.append(block)
             fresh.left.rotations.append(rotation)
         if fresh.left.rows != fresh.rows:
             raise corrupt("the factors of its rows are not those of all rows")
+        if (np.abs(fresh.left.whole(r)) > LONGEST).any():
+            raise corrupt("the factors of its rows are too large")
     return fresh
+
+
+def are_orthonormal(columns: Floats) -> bool:
+    """Whether columns have the length 1 and are orthogonal to each other, up to what rounding may have changed."""
+    with np.errstate(all="ignore"):
+        return bool((np.abs(columns.T @ columns - np.eye(columns.shape[1])) <= UNEVEN).all())
 
 
 def read_array(arrays: Arrays, name: str, dimensions: int) -> Floats:

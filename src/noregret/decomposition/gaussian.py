@@ -94,6 +94,9 @@ class Gaussian(DensityLearner[Moments]):
     def start_state(self, features: int) -> Moments:
         return Moments(np.zeros(features), np.zeros((features, features)))
 
+    def count_numbers(self, features: int) -> int:
+        return features * features
+
     def learn_rows(self, state: Moments, rows: MatrixRows) -> None:
         state.add(rows.dense)
 
@@ -152,4 +155,4 @@ class Gaussian(DensityLearner[Moments]):
             raise corrupt("its mean and covariance do not fit its features")
         if (np.diag(scatter) < 0.0).any():
             raise corrupt("a variance is negative")
-        return Moments(mean, scatter, read_count(header, "count", least=1))
+        return Moments(mean, scatter, read_count(header, "count", self.learned_rows, 1))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from noregret.decomposition.document_loops import allocate_results
+from noregret.decomposition.document_loops import allocate_results, return_statistics
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.parameters import batch_param
@@ -159,6 +159,9 @@ class HDP(TopicModel[HDPState]):
         topics.grow(features)
         return HDPState(topics, np.zeros(self.t), (self.given["alpha"], self.given["gamma"]))
 
+    def count_numbers(self, features: int) -> int:
+        return self.t * features
+
     def learn_rows(self, state: HDPState, rows: MatrixRows) -> None:
         """A step towards the topics that the mini-batch alone would give, were the corpus made of copies of it."""
         documents, words = find_words(rows, state.features)
@@ -176,6 +179,7 @@ class HDP(TopicModel[HDPState]):
         if state.steps and rows.rows < self.batch:  # not full yet: it counts for its share
             rate *= rows.rows / self.batch
         topics.step(rate, words, copies, out.statistics, self.row_config.native)
+        return_statistics(out)
         state.counts = (1.0 - rate) * state.counts + rate * copies * sticks.counts
         state.steps += 1
 

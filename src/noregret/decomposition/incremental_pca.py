@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import Factors, Limits, leading_signs
-from noregret.decomposition.factors_file import dump_factors, read_array, restore_factors
+from noregret.decomposition.factors_file import LONGEST, dump_factors, read_array, restore_factors
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns
 from noregret.decomposition.parameters import batch_param, check_whole, rank_param, threshold_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
-from noregret.learner.header_fields import corrupt, read_number
+from noregret.learner.header_fields import corrupt, read_count, read_number
 from noregret.learner.model_file import Arrays, Header, register_kind
 from noregret.rules.method_card import method_card
 
@@ -140,11 +140,9 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> Centred:
         fresh = self.start_state(features)
         restore_factors(fresh.factors, header, arrays)
-        mean, squares, rows = (
-            read_array(arrays, "mean", 1),
-            read_number(header.get("squares"), "squares"),
-            header.get("mean_of"),
-        )
-        if mean.shape != (features,) or squares < 0.0 or type(rows) is not int or not 0 < rows <= self.rounds:
-            raise corrupt("the mean of its rows does not fit")
+        mean, squares = read_array(arrays, "mean", 1), read_number(header.get("squares"), "squares")
+        rows = read_count(header, "mean_of", self.learned_rows, 1)
+        longest = float(np.sqrt(squares)) * LONGEST if squares >= 0.0 else 0.0
+        if mean.shape != (features,) or squares < 0.0 or (fresh.factors.values > longest).any():
+            raise corrupt("the mean and the squares of its rows do not fit")
         return replace(fresh, mean=mean, squares=squares, rows=rows)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.decomposition.document_loops import return_statistics
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.topic_file import dump_topics, restore_topics
@@ -110,6 +111,9 @@ class LDA(TopicModel[LDAState]):
         topics.grow(features)
         return LDAState(topics, np.full(self.k, self.alpha))
 
+    def count_numbers(self, features: int) -> int:
+        return self.k * features
+
     def learn_rows(self, state: LDAState, rows: MatrixRows) -> None:
         """A step towards the topics that the mini-batch alone would give, were the corpus made of copies of it."""
         found, words = self.infer(state, rows, scoring=False)
@@ -120,6 +124,7 @@ class LDA(TopicModel[LDAState]):
         if state.steps > 1 and rows.rows < self.batch:  # not full yet: it counts for its share
             rate *= rows.rows / self.batch
         state.topics.step(rate, words, size / rows.rows, found.statistics, self.row_config.native)
+        return_statistics(found)
 
     # ---- model files ---------------------------------------------------------------------------------------------
 

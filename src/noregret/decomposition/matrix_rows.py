@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +10,14 @@ from noregret.data.blocks import (
     Block,
     DenseBlock,
     SparseBlock,
-    all_finite,
     check_rows,
     narrow,
     to_dense,
     to_sparse,
 )
+from noregret.decomposition.memory import require_memory
 from noregret.errors import BadValue
-from noregret.learner.header_fields import corrupt, read_count
+from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
 
 Floats = NDArray[np.float64]
@@ -40,6 +39,7 @@ class MatrixRows:
     @cached_property
     def dense(self) -> Floats:
         """The rows as a matrix of shape (rows, width)."""
+        require_memory("a mini-batch", self.rows * self.width)
         found = to_dense(narrow(self.block, self.width)).val
         if found.shape[1] == self.width:
             return found
@@ -100,27 +100,27 @@ class MatrixRows:
                 "pending.values": self.sparse.val}  # fmt: skip
 
     @classmethod
-    def restore(cls, count: Any, arrays: Arrays, width: int, missing: bool) -> "MatrixRows":
-        """The rows that `dump` wrote, which have at most `width` features."""
-        rows, values = read_count({"pending": count}, "pending"), arrays.get("pending.values")
+    def restore(cls, rows: int, arrays: Arrays, width: int, missing: bool) -> "MatrixRows":
+        """The rows that `dump` wrote, the last of which came when there were `width` features."""
+        values = arrays.get("pending.values")
         if not rows:
             return empty_rows()
         if values is None or values.dtype != np.float64:
             raise corrupt("rows of a mini-batch are missing")
-        if not all_finite(values) and (not missing or np.isinf(values).any()):
-            raise corrupt("rows of a mini-batch are not finite")
+        if not (np.abs(np.nan_to_num(values, posinf=np.inf, neginf=-np.inf) if missing else values) <= LARGEST).all():
+            raise corrupt("rows of a mini-batch are too large")
         offsets, features = arrays.get("pending.offsets"), arrays.get("pending.features")
         if offsets is None or features is None:
-            if values.ndim != 2 or values.shape[0] != rows or values.shape[1] > width:
+            if values.ndim != 2 or values.shape[0] != rows or values.shape[1] != width:
                 raise corrupt("rows of a mini-batch have the wrong size")
-            return cls(DenseBlock(values.copy()), int(values.shape[1]), np.zeros(rows))
+            return cls(DenseBlock(values.copy()), width, np.zeros(rows))
         block = SparseBlock(offsets.copy(), features.copy(), values.copy(), width)
         fits = offsets.dtype == np.int64 and features.dtype == np.int32
         fits = fits and offsets.shape == (rows + 1,) and features.shape == values.shape == (values.size,)
         fits = fits and offsets[0] == 0 and offsets[-1] == values.size and not (np.diff(offsets) < 0).any()
         if not fits or check_rows(block._replace(val=np.nan_to_num(values))):
             raise corrupt("rows of a mini-batch do not fit together")
-        return cls(block, int(features.max(initial=-1)) + 1, np.zeros(rows))
+        return cls(block, width, np.zeros(rows))
 
 
 def empty_rows() -> MatrixRows:

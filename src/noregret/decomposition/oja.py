@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import leading_signs
-from noregret.decomposition.factors_file import read_array
+from noregret.decomposition.factors_file import are_orthonormal, read_array
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, row_dots, row_products
 from noregret.decomposition.parameters import batch_param, check_whole, rank_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
@@ -111,6 +111,9 @@ class Oja(UnsupervisedLearner[Directions]):
         fresh.grow(features)
         return fresh
 
+    def count_numbers(self, features: int) -> int:
+        return self.rank * features
+
     def learn_rows(self, state: Directions, rows: MatrixRows) -> None:
         state.step(rows.dense, self.eta, self.delay)
 
@@ -149,8 +152,10 @@ class Oja(UnsupervisedLearner[Directions]):
 
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> Directions:
         columns, variances = read_array(arrays, "columns", 2), read_array(arrays, "variances", 1)
-        squares, rows = read_number(header.get("squares"), "squares"), read_count(header, "rows", self.rounds)
+        squares, rows = read_number(header.get("squares"), "squares"), read_count(header, "rows", self.learned_rows)
         count = min(self.rank, features)
         if columns.shape != (features, count) or variances.shape != (count,) or squares < 0.0:
             raise corrupt("its directions do not fit its features")
+        if not are_orthonormal(columns) or (variances < 0.0).any():
+            raise corrupt("its directions are not orthonormal, or a variance is negative")
         return Directions(self.rank, self.row_config.seed, columns, variances, squares, rows)

@@ -10,7 +10,7 @@ from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.density import Density
 from noregret.decomposition.factors import leading_signs
-from noregret.decomposition.factors_file import read_array
+from noregret.decomposition.factors_file import are_orthonormal, read_array
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, row_dots, row_products
 from noregret.decomposition.parameters import batch_param, check_whole, rank_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
@@ -148,8 +148,10 @@ class OnlinePCA(UnsupervisedLearner[Density]):
         radius, expected = (read_number(header.get(name), name) for name in ("radius", "expected"))
         if vectors.shape != (features, features) or logs.shape != (features,) or radius < 0.0 or expected < 0.0:
             raise corrupt("its directions do not fit its features")
+        if not are_orthonormal(vectors):
+            raise corrupt("its directions are not orthonormal")
         fits = not features or abs(float(np.exp(logs).sum()) - 1.0) < 1e-6
         if not fits or (logs > 1e-9 - np.log(max(features - self.rank, 1))).any():
             raise corrupt("the weights of its directions do not sum to 1")
-        rows = read_count(header, "rows", self.rounds)
+        rows = read_count(header, "rows", self.learned_rows)
         return Density(self.rank, self.row_config.seed, vectors, logs, radius, expected, rows)

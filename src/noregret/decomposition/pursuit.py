@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 SLICE = 256  # rows that are in memory together
+ROUNDING = 1e-20  # a step that lowers squared errors by a smaller share of the largest removes rounding errors
 DEPENDENT = 1e-7  # an atom of length 1 with less than this outside of the others adds only rounding errors
 
 
@@ -57,5 +58,5 @@ def share_steps(left: Floats, most: int) -> NDArray[np.int64]:
     """How many steps each row takes of so many in all: those that lower the error most, in order for each row."""
     gains = np.minimum.accumulate(left[:, :-1] - left[:, 1:], axis=1)
     chosen = np.argsort(-gains, axis=None, kind="stable")[:most]
-    chosen = chosen[gains.ravel()[chosen] > 0.0]
+    chosen = chosen[gains.ravel()[chosen] > ROUNDING * left.max(initial=0.0)]
     return np.bincount(chosen // max(gains.shape[1], 1), minlength=len(left)).astype(np.int64)

@@ -30,6 +30,7 @@ from noregret.decomposition.document_loops import (
     find_powers,
     gather,
     place_values,
+    return_room,
 )
 from noregret.jit.compiled import compile_function, unbound
 
@@ -308,6 +309,7 @@ def run_sticks(
     parts = Parts(memory, room, sticks)
     if not native:
         infer_sticks(documents, topics, out, numbers, parts)
-        return
-    places, slots = place_values(make_examples())
-    compile_function(entry, places)(np.zeros(slots, np.int64), documents, topics, out, numbers, parts)
+    else:
+        places, slots = place_values(make_examples())
+        compile_function(entry, places)(np.zeros(slots, np.int64), documents, topics, out, numbers, parts)
+    return_room("powers", memory.powers)

@@ -128,9 +128,11 @@ class SVD(UnsupervisedLearner[Factors]):
         """The rows with what the factors say in the place of missing values; for missing="nan" and "absent"."""
         if not self.missing_values:
             raise BadValue('impute needs a learner of rows with missing values: nr.make("svd", missing="nan")')
-        state, (block, _) = self.latest, self.encoder.encode(X, learn=False)
-        rows = take_rows(block, 0, block.rows, self.features, missing=True)
-        return np.asarray(self._fill(state, rows.cut(state.features)).rows)
+        with self._lock:
+            self._change.settle()
+            state, (block, _) = self.latest, self.encoder.encode(X, learn=False)
+            rows = take_rows(block, 0, block.rows, self.features, missing=True)
+            return np.asarray(self._fill(state, rows.cut(state.features)).rows)
 
     def describe_results(self) -> list[str]:
         """The singular values, and the largest entries of the first components."""

@@ -23,6 +23,7 @@ def restore_topics(fresh: TopicWords, header: Header, arrays: Arrays, words: int
         raise corrupt("the scale of its topics must be between 0 and 1")
     fresh.room, fresh.sums, fresh.words, fresh.scale, fresh.start = weights, sums, words, scale, start
     exact, largest = weights.sum(axis=0), np.abs(weights).sum(axis=0)
-    if not (fresh.parameters() > 0.0).all() or (np.abs(sums - exact) > 1e-9 * largest).any():
+    fits = np.isfinite(largest).all() and (np.abs(sums - exact) <= 1e-9 * largest).all()
+    if not fits or not (fresh.parameters() > 0.0).all():
         raise corrupt("the weights of its topics are not those of Dirichlet distributions")
     return fresh

@@ -65,7 +65,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         if least != int(least):
             raise BadValue(f"{self.card.name}: least_documents must be a whole number, not {least!r}")
         self.filter = WordFilter(stop_words, int(least), most)
-        self._journal: list[Any] = []  # what a call has counted, to be undone if it fails
+        self._journal: dict[Any, int] = {}  # counts that a call has changed, to be undone if it fails
         self.words_scored = 0.0  # of all documents whose loss was computed; it is not saved
 
     def corpus_size(self, given: float, seen: int) -> float:
@@ -142,7 +142,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     @classmethod
     def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
         new = super().restore(header, arrays, find_card)
-        new.filter.restore(arrays)
+        new.filter.restore(arrays, new.rounds)
         return new
 
     def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> Any:

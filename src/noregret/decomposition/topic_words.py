@@ -90,9 +90,10 @@ class TopicWords:
             larger = np.zeros((max(words, 2 * len(self.room)), self.topics))
             larger[: self.words] = self.weights
             self.room = larger
-        new = self.start * (self.draw(self.words, words) - self.eta)
-        self.room[self.words : words] = new
-        self.sums = self.sums + new.sum(axis=0)
+        if self.start:
+            new = self.start * (self.draw(self.words, words) - self.eta)
+            self.room[self.words : words] = new
+            self.sums = self.sums + new.sum(axis=0)
         self.words = words
 
     def draw(self, first: int, last: int) -> Floats:

@@ -55,15 +55,15 @@ class WordFilter:
         """Whether the numbers of documents are needed."""
         return self.least > 1 or self.most < 1.0
 
-    def see(self, words: Mapping[Any, Any], journal: list[Any]) -> None:
-        """Count the words of a document; the journal gets what was counted."""
+    def see(self, words: Mapping[Any, Any], journal: dict[Any, int]) -> None:
+        """Count the words of a document; the journal gets the counts that they had before."""
         if self.counting:
             counts = self.counts
             self.documents += 1
-            journal.append(None)
             for word in words:
-                counts[word] = counts.get(word, 0) + 1
-                journal.append(word)
+                count = counts.get(word, 0)
+                journal.setdefault(word, count)
+                counts[word] = count + 1
 
     def apply(self, words: Mapping[Any, Any]) -> dict[Any, Any]:
         """The words of a document that are learned."""
@@ -78,20 +78,19 @@ class WordFilter:
             if (word not in stop and least <= counts.get(word, 0) <= limit) or is_odd(count)
         }
 
-    def undo(self, journal: list[Any]) -> None:
-        """Forget what was counted since the journal was begun."""
-        while journal:
-            word = journal.pop()
-            if word is None:
-                self.documents -= 1
-            elif self.counts[word] == 1:
-                del self.counts[word]
-            else:
-                self.counts[word] -= 1
+    def savepoint(self) -> tuple[dict[Any, int], Callable[[], None]]:
+        """A journal for the next call, and how to forget what it counts; that may be done more than once."""
+        journal, documents = dict[Any, int](), self.documents
 
-    def savepoint(self) -> tuple[list[Any], Callable[[], None]]:
-        journal: list[Any] = []
-        return journal, lambda: self.undo(journal)
+        def undo() -> None:
+            for word, count in journal.items():
+                if count:
+                    self.counts[word] = count
+                else:
+                    self.counts.pop(word, None)
+            self.documents = documents
+
+        return journal, undo
 
     # ---- model files ---------------------------------------------------------------------------------------------
 
@@ -102,7 +101,8 @@ class WordFilter:
         numbers = np.array([self.documents, *self.counts.values()], np.int64)
         return {"filter.words": np.frombuffer(text, np.uint8), "filter.documents": numbers}
 
-    def restore(self, arrays: Arrays) -> None:
+    def restore(self, arrays: Arrays, seen: int) -> None:
+        """Take what `dump` wrote after so many documents; everything is checked."""
         text, numbers = arrays.get("filter.words"), arrays.get("filter.documents")
         if text is None and numbers is None:
             return
@@ -114,7 +114,9 @@ class WordFilter:
         except (ValueError, UnicodeDecodeError):
             raise corrupt("the words it counted do not fit together") from None
         fits = isinstance(words, list) and all(isinstance(word, str) for word in words) and self.counting
-        if not fits or len(set(words)) != len(counts) or not all(0 < count <= documents for count in counts):
+        if not fits or not len(set(words)) == len(words) == len(counts):
+            raise corrupt("the words it counted do not fit together")
+        if not all(0 < count <= documents <= seen for count in counts):
             raise corrupt("the words it counted do not fit together")
         self.documents, self.counts = documents, dict(zip(words, counts, strict=True))
 

@@ -33,6 +33,7 @@ from noregret.tasks.entry import entry
 
 log = logging.getLogger("noregret")
 CANNOT = (NumbaError, UnsupportedBytecodeError)
+HIGHLIGHT = re.compile(r"\x1b\[[0-9;]*m")  # numba colours its errors where colorama is installed
 
 
 @contextlib.contextmanager
@@ -151,7 +152,7 @@ def explain(plan: Plan, error: Exception) -> str:
     """One or two lines that name the rule's file and line."""
     own = [option.function.__code__ for _, option in plan.choices if isinstance(option, OwnFunction)]
     code = plan.card.rule.__code__
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in HIGHLIGHT.sub("", str(error)).splitlines() if line.strip()]
     matches = [re.match(r'File "(.*)", line (\d+)|.*Raised from (.*) \((\d+)\)$', line) for line in lines]
     places = [(one[1] or one[3], one[2] or one[4]) for one in matches if one is not None]
     where = f"{code.co_filename}:{code.co_firstlineno}"

@@ -125,8 +125,8 @@ def restore_outside(name: str, header: Header, arrays: Arrays, find_card: FindCa
     return model
 
 
-def require_memory(name: str, numbers: int) -> None:
+def require_memory(name: str, numbers: int, instead: str = "use fewer units") -> None:
     """Refuse a state of more numbers than this machine can be expected to hold, before it is made."""
     if 8 * numbers > physical_memory() // 2:
-        raise BadValue(f"{name} would have {numbers:,} numbers, which do not fit in memory; use fewer units, feature "
+        raise BadValue(f"{name} would have {numbers:,} numbers, which do not fit in memory; {instead}, feature "
                        "names (strings) or a smaller bits=, or number the features without gaps")  # fmt: skip

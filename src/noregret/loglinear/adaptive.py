@@ -1,8 +1,7 @@
 """Adaptive reranking of translations: generative models of what was validated, and rules that learn from rankings."""
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +9,13 @@ from numpy.typing import NDArray
 from noregret.data.candidate_lists import CandidateList
 from noregret.data.transcript import Transcript
 from noregret.data.words import split_words
-from noregret.errors import BadValue, shown
-from noregret.learner.arguments import check_rule_learner, describe
-from noregret.learner.base_learner import BaseLearner
-from noregret.learner.factory import card_of, make
-from noregret.learner.header_fields import corrupt, read_count, read_list, read_number, read_param
+from noregret.errors import BadValue
+from noregret.learner.arguments import describe
+from noregret.learner.header_fields import corrupt, read_param
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
-from noregret.learner.variants import Variant, as_variant
 from noregret.learner.whole_change import run_whole
+from noregret.loglinear.inner_learners import take_learner, take_model
 from noregret.loglinear.language_model import LanguageModel
 from noregret.loglinear.lexicon import TranslationLexicon
 from noregret.loglinear.list_learner import ListLearner, read_start
@@ -30,19 +27,17 @@ from noregret.loglinear.rule_updates import (
     TARGET,
     WHOLE_STEPS,
     How,
-    by_loss,
     fit_to_rule,
     learn_by_rule,
     rule_scores,
 )
+from noregret.loglinear.score_spread import Spread, read_spread
 from noregret.loglinear.text_features import Models, Words, generative_features, sparse_features, words_of
 from noregret.loglinear.text_learner import FEW, TextLearner
 from noregret.loglinear.undo_log import UndoLog
-from noregret.rules.card import Card
 from noregret.rules.merge_law import Merge
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Choice, Component, Param
-from noregret.rules.rule_card import RuleCard
 
 Floats = NDArray[np.float64]
 Rows = list[dict[str, float]]
@@ -66,24 +61,6 @@ class Described(NamedTuple):
 
     rows: Rows  # the score, the numbers given and, unless discriminative, those of the models
     learned: Rows  # what weights are learned for: sparse features, or the same rows
-
-
-class Spread(NamedTuple):
-    """How far scores of the system lie apart: the sum of their standard deviations within lists, and how many lists."""
-
-    total: float = 0.0
-    lists: int = 0
-
-    @property
-    def mean(self) -> float:
-        """The mean deviation, by which scores are divided; 1 where all are equal."""
-        return self.total / self.lists if self.total else 1.0
-
-    def with_list(self, rows: Sequence[Mapping[str, float]]) -> "Spread":
-        """The same after one more list."""
-        with np.errstate(all="ignore"):
-            found = float(np.std([row["score"] for row in rows]))
-        return Spread(self.total + found, self.lists + 1) if math.isfinite(self.total + found) else self
 
 
 MIRA = "mira"  # the name under which k-best MIRA is known: pa1 with competitor="k_best"
@@ -338,57 +315,6 @@ class AdaptiveReranker(ListPlayer):
 
 
 MODELS = Models._fields
-AnyModel = TypeVar("AnyModel", bound=BaseLearner)
-
-
-def take_model(given: Any, kind: type[AnyModel], name: str) -> AnyModel:
-    """A copy of the model given, or a fresh one."""
-    if given is None:
-        return kind()
-    if not isinstance(given, kind):
-        raise BadValue(f"{name} must be a model made by {kind.card.name}, not {shown(given)}")
-    return given.copy()
-
-
-def take_learner(
-    given: Any, start: Mapping[str, float], average: bool | None, native: bool
-) -> RuleLearner | ListLearner[Any]:
-    """The learner of the weights: a reranker, or a rule learner that plays differences of features."""
-    if isinstance(given, (str, Card)):
-        given = make_learner(as_variant(given, card_of), start, average, native)
-    elif average is not None:
-        raise BadValue("average is for a learner given by name; make yours with average=True")
-    if isinstance(given, ListLearner):
-        return given
-    rule = check_rule_learner(given, "adaptive_reranker", "its rule steps along differences of features")
-    if rule.task != "structured":
-        raise BadValue(f'the learner inside must be made with task="structured", not {shown(rule)}')
-    config = rule.config
-    if config.bias or config.scale or config.transforms or config.algebra == "kernel":
-        raise BadValue("adaptive_reranker scores features as they are; leave bias, scale, transforms and kernels out")
-    return rule
-
-
-def make_learner(variant: Variant, start: Mapping[str, float], average: bool | None, native: bool) -> Any:
-    """A fresh learner; a rule that updates only on mistakes predicts with the average of its weights."""
-    if not isinstance(variant.card, RuleCard):
-        return make(variant.card, **{"start": start, **variant.options})
-    options = {"task": "structured", "native": native, **variant.options}
-    if average is None and "average" not in options:
-        plain = make(variant.card, **options)
-        average = not by_loss(plain) and variant.card.final is None
-    return make(variant.card, **{"average": average or None, **options})
-
-
-def read_spread(header: Header) -> Spread:
-    """The spread of the scores, checked."""
-    given = read_list(header, "spread")
-    if len(given) != 2:
-        raise corrupt("spread must be two numbers")
-    total = read_number(given[0], "spread")
-    if total < 0.0:
-        raise corrupt("spread must not be negative")
-    return Spread(total, read_count({"lists": given[1]}, "lists", least=1 if total else 0))
 
 
 def find_reference(one: CandidateList, truth: Any, losses: Floats) -> Words:

@@ -145,7 +145,10 @@ class ListLearner(ListPlayer, Generic[AnyState]):
         with np.errstate(all="ignore"):
             self._grow(state, self.columns.since(known))
             place = self._best(state, table, number)
-            changed = self.learn_list(state, table, losses)
+            try:
+                changed = self.learn_list(state, table, losses)
+            except np.linalg.LinAlgError:  # beside values this large the penalty is rounded away
+                raise self.too_large(number) from None
         if changed and not state.is_finite():
             raise self.too_large(number)
         return place, changed

@@ -1,6 +1,7 @@
 """The memory of rounds that a network learns from again: a uniform sample of all rounds, its growth and its checks."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
 from noregret.learner.header_fields import corrupt
@@ -31,6 +32,13 @@ def make_room(memory: Memory, longest: int) -> Memory:
 def copy_memory(memory: Memory) -> Memory:
     idx, val, sizes, y, h = memory
     return Memory(idx.copy(), val.copy(), sizes.copy(), y.copy(), h.copy())
+
+
+def remembered_features(memory: Memory) -> NDArray[np.int32]:
+    """The features of all rounds in the memory: a call may learn any of them again."""
+    capacity = memory.y.size
+    room = memory.val.size // capacity if capacity else 0
+    return memory.idx.reshape(capacity, room)[np.arange(room)[None, :] < memory.sizes[:, None]]
 
 
 def dump_memory(memory: Memory, used: int) -> Arrays:

@@ -14,7 +14,20 @@ from noregret.features.draws import GOLDEN, OTHER, S11, STEP, mix
 from noregret.learner.outside_rounds import require_memory
 from noregret.neural.memory import copy_memory, empty_memory
 from noregret.neural.memory import make_room as make_memory_room
-from noregret.neural.net import ANCHORED, BINARY, FAULT, RANDOM, REGRESSION, SOFTMAX, STEPS, Hedge, Net, Rounds, Rows
+from noregret.neural.net import (
+    ANCHORED,
+    BINARY,
+    FAULT,
+    GATHERED,
+    RANDOM,
+    REGRESSION,
+    SOFTMAX,
+    STEPS,
+    Hedge,
+    Net,
+    Rounds,
+    Rows,
+)
 from noregret.neural.optimizers import SIGNED, Numbers, Optimizer, Weights
 from noregret.neural.run import BoundLoop, Values, run_interpreted
 
@@ -171,6 +184,14 @@ class Network:
                 if has_head:
                     to_head[:] = change(head, name in SIGNED)
         self.layout, self.weights = new, self.weights._replace(**grown)
+        self.draw_spare()
+
+    def draw_spare(self) -> None:
+        """Draw the weights of features that are still to come, as if they were made when they come."""
+        start = self.layout.bias + self.features
+        spare = self.layout.matrix(self.weights.w, 0)[start:]
+        self.layout.split(spare, 0)[1][:] = 0.0
+        self.draw(spare, 0, start)
 
     def add_outputs(self, outputs: int) -> None:
         """More classes: their outputs begin as those of the first did."""
@@ -264,6 +285,10 @@ class Network:
         loop = BoundLoop(self.made.optimizer, self.values(task, block, longest, learns))
         self.bound = key, longest, loop
         return loop
+
+    def ends_batch(self, rounds: int) -> bool:
+        """Whether so many rounds more complete a mini-batch, whose step moves the weights of all features."""
+        return self.made.batch > 1 and bool(self.counters[GATHERED] + rounds >= self.made.batch)
 
     def consolidate(self) -> None:
         """Make the weights of now the anchor; those matter whose gradients were large since the last time."""

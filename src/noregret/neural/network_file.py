@@ -11,6 +11,7 @@ from noregret.neural.net import (
     ANCHORED,
     FAULT,
     GATHERED,
+    LARGEST,
     RANDOM,
     REMEMBERED,
     ROUNDS,
@@ -32,11 +33,13 @@ def dump_network(network: Network) -> tuple[Header, Arrays]:
         arrays["features"] = network.seen[: SEEN * network.features].reshape(-1, SEEN).copy()
     if network.made.replay:
         arrays |= dump_memory(network.memory, remembered(network.made, network.counters[REMEMBERED]))
+    counters = network.counters.copy()
+    counters[FAULT] = 0.0  # of the last call: a round that was refused, or that an interrupt cut off, is no state
     header: Header = {
         "inputs": network.inputs,
         "features": network.features,
         "outputs": network.layout.outputs,
-        "counters": network.counters.tolist(),
+        "counters": counters.tolist(),
         "shares": network.shares.tolist(),
     }
     return header, arrays
@@ -49,11 +52,13 @@ def restore_network(made: Architecture, header: Header, arrays: Arrays, task: in
         raise corrupt("the outputs of its network are not its classes")
     counters = [read_number(value, "counters") for value in read_list(header, "counters")]
     shares = [read_number(value, "shares") for value in read_list(header, "shares")]
+    if len(counters) != COUNTERS or not are_counters(made, np.array(counters)):
+        raise corrupt("the counters of its network do not fit")
     arrays, seen = dict(arrays), np.zeros((0, SEEN))
     if made.scales:
         seen = arrays.pop("features")
         sound = seen.dtype == np.float64 and seen.shape == (features, SEEN) and all_finite(seen)
-        if not sound or (seen[:, 0] < 0.0).any() or (seen[:, 2] < 0.0).any():
+        if not sound or not are_moments(seen, counters[ROUNDS]):
             raise corrupt("what its network has seen of features does not fit")
     memory = {name: arrays.pop(name) for name in list(arrays) if name.startswith("memory.")}
     if bool(memory) != bool(made.replay) or set(arrays) != {"w", *made.keeps}:
@@ -61,10 +66,9 @@ def restore_network(made: Architecture, header: Header, arrays: Arrays, task: in
     length = Layout(made.hidden, made.heads, int(made.bias), outputs).length(features)
     for name, values in arrays.items():
         sound = values.dtype == np.float64 and values.shape == (length,) and all_finite(values)
-        if not sound or (name in UNSIGNED and (values < 0.0).any()):
+        most = LARGEST * made.batch if name == "pending" else np.inf  # a sum of the gradients of a mini-batch
+        if not sound or (name in UNSIGNED and (values < 0.0).any()) or (np.abs(values) > most).any():
             raise corrupt(f"the array {name} of its network does not fit")
-    if len(counters) != COUNTERS or not are_counters(made, np.array(counters)):
-        raise corrupt("the counters of its network do not fit")
     fits = [share >= 0.0 if head else share == 0.0 for share, head in zip(shares, made.heads, strict=False)]
     if len(shares) != len(made.heads) or not all(fits) or abs(sum(shares) - 1.0) > 1e-9:
         raise corrupt("the weights of its heads are no distribution")
@@ -82,6 +86,14 @@ def restore_network(made: Architecture, header: Header, arrays: Arrays, task: in
 def remembered(made: Architecture, count: float) -> int:
     """How many rounds are in the memory."""
     return min(int(count), made.replay)
+
+
+def are_moments(seen: Floats, rounds: float) -> bool:
+    """Whether these can be the counts, means and squared deviations of values of so many rounds."""
+    count, mean, spread = seen.T
+    counts = ((count >= 0.0) & (count <= rounds) & (count == np.floor(count))).all()
+    return bool(counts and (np.abs(mean) <= LARGEST).all() and (spread >= 0.0).all()
+                and (spread <= 4.0 * LARGEST**2 * count).all())  # fmt: skip
 
 
 def are_counters(made: Architecture, counters: Floats) -> bool:

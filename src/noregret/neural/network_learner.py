@@ -29,6 +29,7 @@ from noregret.learner.outside_rounds import (
 )
 from noregret.learner.probabilities import class_columns, log_odds_to_probabilities
 from noregret.learner.transcribe import transcribe
+from noregret.neural.memory import remembered_features
 from noregret.neural.net import Rounds
 from noregret.neural.network import TASKS, Architecture, Network, NetworkSavepoint
 from noregret.neural.network_file import dump_network, restore_network
@@ -53,8 +54,9 @@ class NetworkTransaction(OutsideTransaction):
         if network is None:
             return LearnerSavepoint(self.learner, None)
         touched = None
-        if isinstance(self.block, SparseBlock):
-            touched = np.unique(self.block.idx[: int(self.block.indptr[-1])]).astype(np.int64)
+        if isinstance(self.block, SparseBlock) and not network.ends_batch(self.block.rows):
+            given = self.block.idx[: int(self.block.indptr[-1])]
+            touched = np.unique(np.concatenate((given, remembered_features(network.memory)))).astype(np.int64)
         return LearnerSavepoint(self.learner, NetworkSavepoint(network, touched))
 
     def attempt(self, checked: bool) -> list[Any]:

@@ -17,8 +17,6 @@ from noregret.data.blocks import DenseBlock, SparseBlock
 from noregret.neural.net import FAULT, ROUNDS, Rounds
 from noregret.neural.network import NO_MEMORY, SEEN, Network, rows_of
 from noregret.neural.run import BoundLoop
-from noregret.state.guarded_round import MISTAKES, UPDATES
-from noregret.state.guarded_round import ROUNDS as PLAYED
 
 if TYPE_CHECKING:
     from noregret.neural.network_learner import NetworkLearner
@@ -163,11 +161,7 @@ class Finish:
             network.seen.reshape(-1, SEEN)[self.place] = self.seen
             network.shares[:], network.counters[:] = self.shares, self.counters
         elif network.counters[ROUNDS] != self.counters[ROUNDS]:
-            totals = self.totals.copy()
-            totals[PLAYED] += 1
-            totals[UPDATES] += self.one.rounds.updated[0]
-            totals[MISTAKES] += self.is_mistake()
-            learner.reader.totals[:] = totals
+            learner.reader.totals[:] = np.add(self.totals, (1, bool(self.one.rounds.updated[0]), self.is_mistake()))
             learner.rounds, learner.updates, learner.mistakes = learner.reader.counts()
             self.learned = True
 

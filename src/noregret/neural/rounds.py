@@ -79,7 +79,7 @@ def play_rounds(p: Any, s: Any, net: Any, hedge: Any, rows: Any, rounds: Any) ->
             if own and h > 0.0:
                 if net.options[HEADS] > 1:
                     weigh_heads(net, hedge)
-                if regression and net.options[SCALES_TARGET] == 1:
+                if net.options[SCALES_TARGET] == 1:
                     learn_target(n, y, h)
         if rounds.h[t] > 0.0 and net.options[REPLAYS] > 0:
             remember(net, rows, rounds, t, n)

@@ -15,6 +15,7 @@ from noregret.rules.names import RuleKind, TaskName
 from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Component, Param
 from noregret.rules.registry import register, title_of
+from noregret.rules.row_size import ROW_COUNTERS
 from noregret.rules.rule_card import Check, Limits, RuleCard
 from noregret.rules.schedules import NUMBERS, OF_STEPS, SCHEDULES
 from noregret.state.fields import Field, Law
@@ -174,6 +175,9 @@ def register_rule(rule: Function, kind: RuleKind, declared: dict[str, Any]) -> R
     weighted = (card.weight_param or "").removeprefix("1/")
     if weighted and weighted not in card.numbers:
         raise BadValue(f"{who}: weight_param is {card.weight_param!r}, which is not one of its parameters")
+    sized = [name for name, number in card.numbers.items() if number.per_size is not None]
+    if sized and not (kind == "margin" and set(ROW_COUNTERS) <= set(card.counters)):
+        raise BadValue(f"{who}: {sized[0]} follows the rows; that takes a margin rule with counters=ROW_COUNTERS")
     card = with_random_start(card)
     register(card)
     return card

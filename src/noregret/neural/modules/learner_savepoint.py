@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from noregret.neural.modules.random_numbers import RandomState, set_random
 from noregret.neural.modules.savepoint import ModuleSavepoint
 from noregret.neural.modules.tensors import Tensor
 from noregret.neural.modules.trained_module import TrainedModule
@@ -16,9 +15,9 @@ class LearnerSavepoint:
 
     covers_all = True
 
-    def __init__(self, learner: "Online", outer: RandomState) -> None:
+    def __init__(self, learner: "Online") -> None:
         net = learner.net
-        self.learner, self.net, self.random = learner, net, outer
+        self.learner, self.net = learner, net
         self.tensors = ModuleSavepoint(net.module, net.optimizer, more_tensors(net), learner.spare)
         learner.spare = self.tensors
         self.own = {name: getattr(learner, name) for name in ("rounds", "updates", "mistakes")}
@@ -34,7 +33,6 @@ class LearnerSavepoint:
         if self.net.memory is not None:
             self.net.memory.rollback(self.overwritten)
         vars(self.learner).update(self.own)
-        set_random(self.random, self.net.device)
 
     def is_finite(self, arrays: Any) -> bool:
         """Every call has checked its steps."""

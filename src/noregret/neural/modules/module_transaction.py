@@ -35,7 +35,7 @@ class OnlineTransaction(OutsideTransaction):
         self.losses: list[Floats] = []
 
     def save_own(self) -> LearnerSavepoint:
-        return LearnerSavepoint(self.learner, self.outer)
+        return LearnerSavepoint(self.learner)
 
     def attempt(self, checked: bool) -> list[Any]:
         """Play all rounds with the random numbers of the learner; torch then goes on with its own."""
@@ -43,8 +43,7 @@ class OnlineTransaction(OutsideTransaction):
 
     def attempt_alone(self, checked: bool) -> list[Any]:
         torch, net, self.losses = load_torch(), self.net, []
-        self.outer = get_random(net.device)
-        restored = Restored(self.outer, net.device)
+        restored = Restored(get_random(net.device), net.device)
         with restored, restored, torch.inference_mode(False), torch.enable_grad():
             set_random(net.random, net.device)
             net.careful = self.careful

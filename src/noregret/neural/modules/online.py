@@ -23,7 +23,6 @@ from noregret.neural.modules.module_optimizers import make_optimizer
 from noregret.neural.modules.module_transaction import NotFinite, OnlineTransaction, finish
 from noregret.neural.modules.online_options import check_shape, first_shape, place_module, whole
 from noregret.neural.modules.online_predictions import OnlinePredictions
-from noregret.neural.modules.random_numbers import get_random
 from noregret.neural.modules.savepoint import ModuleSavepoint
 from noregret.neural.modules.trained_module import Plan, TrainedModule
 from noregret.rules.method_card import MethodCard, method_card
@@ -207,7 +206,7 @@ class Online(OnlinePredictions, BaseLearner):
                            "parameters it keeps")  # fmt: skip
         with self._lock:
             self._change.settle()
-            self._change.run(self.net.consolidate, LearnerSavepoint(self, get_random(self.net.device)).rollback)
+            self._change.run(self.net.consolidate, LearnerSavepoint(self).rollback)
             return self
 
     # ---- copies and files --------------------------------------------------------------------------------------------
@@ -227,7 +226,7 @@ class Online(OnlinePredictions, BaseLearner):
         """Take the state of a copy made earlier; the module stays the same object and takes its values."""
         with self._lock:
             self._change.settle()
-            undo = LearnerSavepoint(self, get_random(self.net.device))
+            undo = LearnerSavepoint(self)
             reader = self.reader
 
             def act() -> None:
