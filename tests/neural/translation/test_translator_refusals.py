@@ -50,6 +50,8 @@ def test_pairs_that_cannot_be_learned_are_named(pair: tuple[Any, Any], named: st
 def test_other_calls_that_make_no_sense_are_refused() -> None:
     learner = translator()
     assert "they must match" in refused(learner, lambda: learner.learn(X[:3], Y[:2]))
+    assert "a list of sentences, not one text" in refused(learner, lambda: learner.predict(X[0]))
+    assert "a list of sentences, not one text" in refused(learner, lambda: learner.learn(X[0], Y[:1]))
     assert "too long to translate" in refused(learner, lambda: learner.predict([LONG]))
     assert "must be a string" in refused(learner, lambda: learner.predict_one(3))
     assert "must be a string" in refused(learner, lambda: learner.complete(X[0], None))
