@@ -100,8 +100,9 @@ def test_what_is_not_there_or_not_a_file(folder: Path) -> None:
 
 AS_NOBODY = """
 import os, sys
+import noregret as nr
 import noregret.jit.compiler, noregret.cli.race, noregret.streams.libsvm, noregret.jit.cache, noregret.jit.objects
-noregret.jit.cache.describe_compiler()
+noregret.jit.cache.describe_compiler(), nr.learners()
 noregret.jit.cache.cache_folder(), noregret.jit.objects.get_linker()  # another user may not read Python's folders
 if os.geteuid() == 0:
     os.seteuid(65534)  # root may read everything

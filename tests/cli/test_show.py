@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_table_shows_its_columns_as_features(folder: Path) -> None:
     succeeded(noregret("learn", "table.csv", "--learner", "pa1", "--save", "m.nr", "--quiet", cwd=folder))
     said = succeeded(noregret("show", "m.nr", cwd=folder)).stdout
-    for part in ("m.nr: pa1, passive-aggressive", "binary", "C = 1", "2: no, yes", "3 seen and a constant", "20 rounds",
+    for part in ("m.nr: pa1, passive-aggressive", "binary", "C = 0", "2: no, yes", "3 seen and a constant", "20 rounds",
                  "from        table.csv", "largest weights, for yes", "plan=pro", "noregret predict m.nr"):  # fmt: skip
         assert part in said
     model = nr.load(folder / "m.nr")

@@ -58,7 +58,8 @@ MEANT = {
     "option": "--labl:--label --lable:--label --learnr:--learner --tsak:--task --quite:--quiet --pass:--passes "
               "--shufle:--shuffle --transforms:--transform --keep-id:--keep --weights:--weight --Label:--label",
     "learner": "percepton:perceptron adagard:adagrad ftlr:ftrl pa-1:pa1 arrow:arow pegasus:pegasos winow:winnow "
-               "banditorn:banditron perceptron_avg:perceptron_averaged romma2:romma scw:scw1",
+               "banditorn:banditron perceptron_avg:perceptron_averaged romma2:romma scw:scw1 "
+               "ridge:ridge_reranker",
     "task": "regresion:regression multi-class:multiclass one_class:one-class rank:ranking reg:regression",
     "parameter of ogd": "eta:eta0 los:loss schedul:schedule clases:classes class_weights:class_weight radus:radius",
     "parameter of arow": "R:r cov:covariance",
@@ -66,7 +67,7 @@ MEANT = {
 NOTHING = {
     "command": "train fit test list run fly help",
     "option": "--out --target --threads --verbose --epochs --batch-size --lr --zzz --eval --model",
-    "learner": "foo adam rmsprop xgboost knn tree gbm lasso ridge lstm qqq random_forest",
+    "learner": "foo adam rmsprop xgboost knn tree gbm lasso lstm qqq random_forest",
     "task": "classification clustering label",
     "parameter of ogd": "lr C alpha momentum epochs n penalty l2",
     "parameter of arow": "C rr reg",

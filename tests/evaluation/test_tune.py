@@ -45,8 +45,8 @@ def test_default_parameters_come_first_and_win_ties() -> None:
     right = np.where(np.arange(40) % 2, 1, -1)
     found = tune(["pa1", "arow"], {"pa1.C": [5.0, 0.5], "r": [3.0, 0.3]}, source=(right[:, None] * 1.0, right))
     assert found.first.entry.mistakes == found.results[-1].entry.mistakes
-    alike = tune("pa1", {"C": [7.0, 8.0, 9.0, 1.0]}, source=(right[:, None] * 1.0, right))
-    assert values(alike, "C") == [1.0, 7.0, 8.0, 9.0]
+    alike = tune("pa1", {"C": [7.0, 8.0, 9.0, 0.0]}, source=(right[:, None] * 1.0, right))
+    assert values(alike, "C") == [0.0, 7.0, 8.0, 9.0]
     assert alike.parameters == {}
     assert alike.command == "noregret learn FILE --learner pa1"
 
@@ -112,7 +112,7 @@ def test_a_space_with_few_points_does_not_end_in_a_search_for_more() -> None:
     assert len(make_points([Axis("a", (1, 2)), Axis("b", (1, 2))], 3, seed=0)) == 3
     found = tune("pa1", {"C": [0.1, 0.2, 0.3, 0.4]}, candidates=3)
     assert len(found) == 3
-    assert 1.0 in values(found, "C")
+    assert 0.0 in values(found, "C")
 
 
 @pytest.mark.parametrize("most", [2, 3, 4, 5, 6, 8])
@@ -267,8 +267,11 @@ def test_the_command_knows_files_and_how_an_open_source_is_read(tmp_path: Path) 
         (tmp_path / name).write_text("a,b,y\n" + "".join(f"{k % 5},NA,{int(k % 5 > 2)}\n" for k in range(20)))
     files = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
     source = nr.open_source(files, label="y", missing=["NA", "?"], drop=["b"], limit=30)
-    command = f"noregret learn {' '.join(files)} --learner pa1 --label y --drop b --missing 'NA,?' --limit 30"
-    assert tune("pa1", {"C": [2.0]}, source=source).command.removesuffix(" --set C=2.0") == command
+    found = tune("pa1", {"C": [2.0]}, source=source)
+    learner = shlex.quote(found.first.describe())
+    assert learner in ("pa1", "'pa1(C=2)'")
+    command = f"noregret learn {' '.join(files)} --learner {learner} --label y --drop b --missing 'NA,?' --limit 30"
+    assert found.command == command
 
 
 def test_values_of_numpy_are_those_of_python() -> None:

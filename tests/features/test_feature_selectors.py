@@ -97,7 +97,7 @@ def test_categories_made_of_a_number_are_still_of_its_column() -> None:
     assert learner.features == ["hour=3", "day=1", "heat", "hour=3*day=1", "hour=4", "hour=4*day=1"]
     with pytest.raises(nr.BadValue, match="after squares a value is no longer finite"):
         (nr.squares(only="a") | nr.make("pa1")).learn([{"a": 1e200, "b": 1.0}], [1])
-    (nr.squares(only="a") | nr.scale(only="a") | nr.make("pa1")).learn([{"a": 1.0, "b": 1e200}] * 3, [1, 1, 1])
+    (nr.squares(only="a") | nr.scale(only="a") | nr.make("pa1", C=1.0)).learn([{"a": 1.0, "b": 1e200}] * 3, [1, 1, 1])
 
 
 # ---- asked for, written, refused ------------------------------------------------------------------------------------

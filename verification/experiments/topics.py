@@ -120,5 +120,5 @@ def draw(base: Path) -> Any:
 if __name__ == "__main__":  # python -m verification.experiments.topics DATA draws the picture of docs/topics.md
     import sys
 
-    pictures = Path(__file__).parents[2] / "docs" / "pictures"
-    draw(Path(sys.argv[1])).savefig(pictures / "reuters_topics.png", dpi=110)
+    pictures = Path(__file__).parents[2] / "docs" / "topics"
+    draw(Path(sys.argv[1])).savefig(pictures / "reuters.png", dpi=110)

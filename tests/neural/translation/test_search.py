@@ -71,6 +71,35 @@ def test_scores_are_those_of_the_translations_found(width: int) -> None:
         assert len(one.pieces) <= LONGEST
 
 
+def plain_beam_search(w: Any, width: int) -> set[tuple[int, ...]]:
+    """The translations that a beam finds, every prefix scored anew; one ends if its end is among the best steps."""
+    live: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+    done = set[tuple[int, ...]]()
+    for length in range(LONGEST + 1):
+        steps = []
+        for pieces, _ in live:
+            target = torch().tensor([BEGIN, *pieces, END])
+            scores = log_probabilities(w, SIZES, torch().tensor([*SOURCE, END]), target)
+            before = float(scores[:-1].gather(-1, target[1:-1, None]).sum())
+            steps += [((*pieces, piece), before + float(scores[-1, piece])) for piece in (END, *USED)]
+        if length == LONGEST:
+            steps = [one for one in steps if one[0][-1] == END]
+        steps.sort(key=lambda one: -one[1])
+        done |= {pieces[:-1] for pieces, _ in steps[:width] if pieces[-1] == END}
+        live = [one for one in steps[: 2 * width] if one[0][-1] != END][:width]
+        if len(done) >= width or not live:
+            break
+    return done
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_a_beam_finds_what_a_plain_one_finds(seed: int, width: int) -> None:
+    w = weights(seed)
+    found = beam_search(w, SIZES, SOURCE, Beam(width, 1.0, LONGEST))
+    assert {one.pieces for one in found} == plain_beam_search(w, width)
+
+
 def test_the_best_translations_are_different_and_in_order() -> None:
     learner = translator(beam=4).learn(X[:20], Y[:20])
     found = learner.n_best(X[0], 12)

@@ -50,6 +50,8 @@ def test_pairs_that_cannot_be_learned_are_named(pair: tuple[Any, Any], named: st
 def test_other_calls_that_make_no_sense_are_refused() -> None:
     learner = translator()
     assert "they must match" in refused(learner, lambda: learner.learn(X[:3], Y[:2]))
+    assert "a list of sentences, not one text" in refused(learner, lambda: learner.predict(X[0]))
+    assert "a list of sentences, not one text" in refused(learner, lambda: learner.learn(X[0], Y[:1]))
     assert "too long to translate" in refused(learner, lambda: learner.predict([LONG]))
     assert "must be a string" in refused(learner, lambda: learner.predict_one(3))
     assert "must be a string" in refused(learner, lambda: learner.complete(X[0], None))
@@ -63,6 +65,15 @@ def test_a_loss_that_is_not_finite_is_named_and_nothing_is_learned() -> None:
     learner = learner.with_weights(learner.state.vector * 1e30)
     message = refused(learner, lambda: learner.learn_one(X[0], Y[0]), nr.Error)
     assert message.startswith("round 1: the loss of this pair or its gradient is not finite")
+
+
+def test_a_step_that_makes_no_finite_weights_is_named_and_nothing_is_learned() -> None:
+    learner = translator(optimizer="adagrad", clip=0.0)
+    vector = learner.state.vector.clone()
+    learner.sizes.views(vector)["decoder.norm.gain"].mul_(1e25)  # the squares of the gradient overflow
+    learner = learner.with_weights(vector)
+    message = refused(learner, lambda: learner.learn_one(X[0], Y[0]), nr.Error)
+    assert message.startswith("round 1: the step of this pair makes weights that are not finite")
 
 
 def test_a_step_that_overflows_is_named_and_rounds_before_it_are_undone() -> None:

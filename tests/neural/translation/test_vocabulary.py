@@ -1,5 +1,7 @@
 """Every sentence has pieces, and they give it back."""
 
+import unicodedata
+
 import pytest
 
 from noregret.neural.translation.vocabulary import END, Vocabulary
@@ -15,6 +17,7 @@ def test_pieces_give_a_sentence_back(text: str) -> None:
     pieces = found.encode(text)
     assert all(END < one < found.size for one in pieces)
     assert found.encode(found.decode(pieces)) == pieces
+    assert found.decode(pieces) == unicodedata.normalize("NFC", text)
 
 
 def test_spaces_and_ways_to_write_an_accent_make_no_difference() -> None:

@@ -202,7 +202,7 @@ class Translator(BaseLearner):
 
     def check_pairs(self, X: Any, y: Any) -> tuple[list[list[int]], list[list[int]]]:
         """The pieces of sentences and of their translations, all of them fit to be learned."""
-        sources, references = as_list(X, "X"), as_list(y, "y")
+        sources, references = as_sentences(X), as_list(y, "y")
         if len(sources) != len(references):
             raise BadValue(f"X has {len(sources)} sentences and y has {len(references)} translations; they must match")
         pairs = [
@@ -229,7 +229,7 @@ class Translator(BaseLearner):
         """The translation of every sentence; an empty one stays empty."""
         with self._lock:
             self._change.settle()
-            return as_objects([self.translate(self.read(one)) for one in as_list(X, "X")])
+            return as_objects([self.translate(self.read(one)) for one in as_sentences(X)])
 
     def predict_one(self, x: Any) -> str:
         """The translation of a sentence."""
@@ -319,6 +319,14 @@ def whole(name: str, value: float) -> int:
     if value != int(value):
         raise BadValue(f"translator: {name} must be a whole number, not {value:g}")
     return int(value)
+
+
+def as_sentences(X: Any) -> list[Any]:
+    """A list of sentences; neither one sentence nor a table."""
+    if isinstance(X, str) or hasattr(X, "block"):
+        found = "one text" if isinstance(X, str) else "rows of a table"
+        raise BadValue(f"a translator takes a list of sentences, not {found}; for files use `noregret translate`")
+    return as_list(X, "X")
 
 
 def as_objects(values: list[Any]) -> NDArray[Any]:
