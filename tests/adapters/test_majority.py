@@ -139,6 +139,9 @@ def test_rows_are_not_looked_at() -> None:
     learner.learn(np.full((2, 3), np.nan), ["a", "b"]).learn([{"colour": "red", "size": None}], ["b"])
     learner.learn(["texts", "too"], ["b", "a"])
     assert learner.predict_one({"colour": "blue"}) == "b"
+    behind = nr.scale() | make(scale=True, bias=True, bits=8, reads="table", seed=3)
+    assert pack(behind.learn(rows(5), ["a", "b", "b", "b", "a"])) == pack(learner)
+    assert "has learned already" in refusal(lambda: nr.scale() | behind)
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------

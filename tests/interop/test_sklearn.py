@@ -76,7 +76,7 @@ def test_few_say_that_they_learn_the_data_of_the_checks_poorly(estimator: Any) -
 
 
 def test_there_is_a_class_for_every_title_and_task_and_nothing_else() -> None:
-    expected = {f"{card.title}Classifier" for card in BUILT_IN if "binary" in card.tasks}
+    expected = {f"{card.title}Classifier" for card in BUILT_IN if "binary" in card.tasks and card.name != "majority"}
     expected |= {f"{card.title}Regressor" for card in BUILT_IN if "regression" in card.tasks}
     expected |= {f"{name}{kind}" for name in ("Auto", "FOGD", "NOGD") for kind in ("Classifier", "Regressor")}
     expected |= {"SoftmaxClassifier", "HBPClassifier", "MLPClassifier", "MLPRegressor"}

@@ -15,7 +15,7 @@ from noregret.data.labels import Labels, as_array
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.frames import labels_to_list
-from noregret.learner.base_learner import BaseLearner
+from noregret.learner.base_learner import BaseLearner, Transforms
 from noregret.learner.encode import count_rows, one_row
 from noregret.learner.header_fields import corrupt, read_count, read_label, read_list
 from noregret.learner.labelled_rows import list_labels
@@ -25,6 +25,7 @@ from noregret.rules.method_card import method_card
 
 Floats = NDArray[np.float64]
 CELLS = 1 << 20  # counts before rounds that are held at once: rounds times classes
+ROWS = ("scale", "bias", "bits", "transforms", "columns", "reads", "native", "seed")  # taken, and without effect
 TASKS = ("binary", "multiclass")
 
 
@@ -35,9 +36,10 @@ TASKS = ("binary", "multiclass")
     kind="majority",
     title="Majority label",
     tasks=("binary", "multiclass"),
-    options=("task", "classes"),
+    options=("task", "classes", *ROWS),
     merge=Merge("exact", "counts are added"),
     weights=True,
+    ignores_features=True,
 )
 class Majority(BaseLearner):
     """Guess the majority label so far; rows are counted, and not looked at. A baseline for classifiers.
@@ -45,13 +47,13 @@ class Majority(BaseLearner):
     Among labels that came equally often, the one seen first is guessed; before the first round there is no guess, which
     is a mistake. A round counts as much as its weight. The loss of a round is 1 for a mistake. Probabilities are the
     shares of the labels, after one more round of each (Laplace's rule of succession); scores are their log-odds, of
-    many classes their logarithms.
+    many classes their logarithms. Options that say how rows are read are taken, and change nothing.
     """
 
     kind: ClassVar[str] = "majority"
     shared: ClassVar[tuple[str, ...]] = ("labels", "counts")  # they are replaced, never changed
 
-    def __init__(self, task: str | None = None, classes: Any = None) -> None:
+    def __init__(self, task: str | None = None, classes: Any = None, **rows: Any) -> None:
         super().__init__()
         self.asked = task
         self.labels = Labels(classes)
@@ -68,6 +70,12 @@ class Majority(BaseLearner):
     def classes(self) -> list[Any]:
         """The labels known, in order of appearance or as they were given."""
         return self.labels.order
+
+    def put_behind(self, steps: Transforms) -> Self:
+        """A fresh learner like this one: transforms change nothing for it."""
+        if self.rounds:
+            raise BadValue("majority has learned already; cannot add transforms to a trained learner. Create a new one")
+        return self.copy()
 
     # ---- rounds ------------------------------------------------------------------------------------------------------
 

@@ -175,6 +175,7 @@ def find_families(cards: Iterable[Card], estimator_type: EstimatorType) -> Itera
         if can_be(card, estimator_type)
         and not card.boolean_rows
         and not card.needs
+        and not (isinstance(card, MethodCard) and card.ignores_features)
         and not any(isinstance(param, Component) for param in card.params.values())
     ]
     for title in dict.fromkeys(card.title for card in able):

@@ -34,6 +34,7 @@ class MethodCard(Card):
     factory: Callable[..., object]
     options: tuple[str, ...] = ()  # of the options that all learners share (task, classes, seed ...), those it takes
     declared_weights: bool = False
+    ignores_features: bool = False  # it counts rows and does not look at them, so it is no estimator
 
     @property
     def supports_weights(self) -> bool:
@@ -78,6 +79,7 @@ class Declared(TypedDict, total=False):
     default_variant: bool
     runs_by_default: bool
     boolean_rows: bool
+    ignores_features: bool
     needs: tuple[str, ...]
 
 
