@@ -27,13 +27,13 @@ from noregret.learner.outside_rounds import (
     restore_outside,
     start_model,
 )
-from noregret.learner.probabilities import class_columns, log_odds_to_probabilities
 from noregret.learner.transcribe import transcribe
 from noregret.neural.memory import remembered_features
 from noregret.neural.net import Rounds
 from noregret.neural.network import TASKS, Architecture, Network, NetworkSavepoint
 from noregret.neural.network_file import dump_network, restore_network
 from noregret.neural.one_row import SingleRows
+from noregret.neural.read_labels import ReadLabels
 from noregret.rules.method_card import MethodCard
 
 Floats = NDArray[np.float64]
@@ -112,7 +112,7 @@ class LearnerSavepoint:
         return True
 
 
-class NetworkLearner(BaseLearner):
+class NetworkLearner(ReadLabels, BaseLearner):
     """A network that learns one round at a time. Subclasses say what it is made of."""
 
     kind: ClassVar[str]
@@ -170,27 +170,6 @@ class NetworkLearner(BaseLearner):
     @property
     def reads_targets(self) -> bool:
         return self.shared_options.get("task") == "regression"
-
-    @property
-    def task(self) -> str:
-        """The name of the task; binary becomes multiclass at the third class, unless it was asked for."""
-        return self.reader.task.name
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return dict(self.given_params)
-
-    @property
-    def classes(self) -> list[Any]:
-        """The labels seen so far, in order of appearance."""
-        return self.reader.labels.order
-
-    @property
-    def features(self) -> list[Any]:
-        """The features that have weights, by name or number."""
-        with self._lock:
-            self._change.settle()
-            return self.reader.feature_names()
 
     def matrices(self) -> list[Floats]:
         """The weights, a matrix for every level: a row for the bias, if there is one, then one for each unit it reads.
@@ -311,19 +290,6 @@ class NetworkLearner(BaseLearner):
                 return super().predict_one(x)
             found = task.decide(self.reader.labels, scores.reshape(1, -1) if task.many else scores)[0]
             return found.item() if hasattr(found, "dtype") else found
-
-    def predict_proba(self, X: RowsLike) -> Floats:
-        """The probability of every class for every row, in the order of `classes`."""
-        with self._lock:
-            self._change.settle()
-            model = self.reader
-            if model.task.no_probabilities is not None:
-                raise BadValue(f"{self.card.name} has no probabilities in {self.task}: {model.task.no_probabilities}")
-            found = self.scores(X)
-            if len(model.labels) < 2:
-                return np.ones((len(found), len(model.labels)))
-            columns = class_columns(model.labels, found) if found.ndim == 1 else found
-            return log_odds_to_probabilities(columns, False)
 
     def predict_proba_one(self, x: RowLike) -> dict[Any, float]:
         """The probability of every class for one row, by label; empty before any label was seen."""

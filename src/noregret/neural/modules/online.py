@@ -122,27 +122,6 @@ class Online(OnlinePredictions, BaseLearner):
     def optimizer(self) -> Any:
         return self.net.optimizer
 
-    @property
-    def task(self) -> str:
-        """The name of the task; binary becomes multiclass at the third class, unless it was asked for."""
-        return self.reader.task.name
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return dict(self.given_params)
-
-    @property
-    def classes(self) -> list[Any]:
-        """The labels seen so far, in order of appearance."""
-        return self.reader.labels.order
-
-    @property
-    def features(self) -> list[Any]:
-        """The features seen so far, by name or number."""
-        with self._lock:
-            self._change.settle()
-            return self.reader.feature_names()
-
     def __repr__(self) -> str:
         counts = f"{self.task}, {self.rounds} rounds, {self.mistakes} mistakes"
         return f"<{self.card.name} {type(self.module).__name__}: {counts}>"

@@ -1,6 +1,5 @@
 """Predictions of a module: the scores of rows, and the probabilities of classes."""
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -9,27 +8,21 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Block, verify
 from noregret.data.inputs import RowLike, RowsLike
 from noregret.errors import BadValue, Error, NotLearned, is_quit
-from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows, one_row
-from noregret.learner.model import Model
-from noregret.learner.probabilities import class_columns, log_odds_to_probabilities
 from noregret.neural.modules.module_rounds import current_scale
 from noregret.neural.modules.random_numbers import Restored, get_random, set_random, take_turn
 from noregret.neural.modules.row_tensors import NUMBERS, as_rows
 from noregret.neural.modules.tensors import load_torch
 from noregret.neural.modules.trained_module import TrainedModule, explain
+from noregret.neural.read_labels import ReadLabels
 
 Floats = NDArray[np.float64]
 
 
-class OnlinePredictions:
+class OnlinePredictions(ReadLabels):
     """What a learner that trains a module predicts; nothing is changed by it, not even random numbers."""
 
-    card: Any
-    reader: Model
     net: TrainedModule
-    _lock: threading.RLock
-    _change: Change
 
     def scores(self, X: RowsLike) -> Floats:
         """The score of every row: (n,) for two classes and regression, (n, classes) otherwise."""
@@ -87,22 +80,6 @@ class OnlinePredictions:
             self._change.settle()
             found = self.scores(X)
             return self.reader.task.decide(self.reader.labels, found)
-
-    def predict_proba(self, X: RowsLike) -> Floats:
-        """The probability of every class for every row, in the order of `classes`: softmax of the outputs.
-
-        Of one output the logistic function. Outputs are taken for log-odds, as those of cross-entropy are.
-        """
-        with self._lock:
-            self._change.settle()
-            model = self.reader
-            if model.task.no_probabilities is not None:
-                raise BadValue(f"{self.card.name} has no probabilities in regression: {model.task.no_probabilities}")
-            found = self.scores(X)
-            if len(model.labels) < 2:
-                return np.ones((len(found), len(model.labels)))
-            columns = class_columns(model.labels, found) if found.ndim == 1 else found
-            return log_odds_to_probabilities(columns, False)
 
     def predict_proba_one(self, x: RowLike) -> dict[Any, float]:
         """The probability of every class for one row, by label; empty before any label was seen."""
