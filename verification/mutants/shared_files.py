@@ -1,0 +1,236 @@
+"""Files that several learners use, or that are no rules: what is tested by whom."""
+
+PREDICTED = "tests/learner/test_predicted_scores.py"
+SAVED = "tests/metrics/test_saved_state.py"
+
+PROTOCOL = ("protocol",)
+ROWS = ("svd", "pca", *PROTOCOL)
+CLUSTERS = ("kmeans", "dictionary", *PROTOCOL)
+DENSITIES = ("gaussian", "mixture", "kernel_density", "density_files", *PROTOCOL)
+TOPICS = ("lda", "hdp", "topic_words", "topic_protocol")
+RATINGS = ("factorisation", "rating_rows", "rating_protocol")
+DECOMPOSITION: dict[str, tuple[str, ...]] = {
+    "atoms": ("dictionary", "pursuit"),
+    "base": (*ROWS, "kmeans", "gaussian", "lda", "row_baselines"),
+    "centres": CLUSTERS,
+    "component_table": ROWS,
+    "decomposed": ROWS,
+    "density": ROWS,
+    "density_learner": DENSITIES,
+    "dictionary": CLUSTERS,
+    "document_loops": TOPICS,
+    "documents": TOPICS,
+    "factor_changes": ROWS,
+    "factorisation": RATINGS,
+    "factors": ROWS,
+    "factors_file": ROWS,
+    "gaussian": DENSITIES,
+    "gaussian_components": DENSITIES,
+    "gaussian_scores": DENSITIES,
+    "hdp": TOPICS,
+    "incremental_pca": ROWS,
+    "kernel_density": DENSITIES,
+    "kernel_supports": DENSITIES,
+    "kmeans": CLUSTERS,
+    "lasso_loops": ("dictionary", "pursuit"),
+    "lda": TOPICS,
+    "matrix_rows": (*ROWS, "lda"),
+    "mean_row": ("row_baselines", *PROTOCOL),
+    "merge_features": ROWS,
+    "missing_entries": ROWS,
+    "mixture": DENSITIES,
+    "oja": ROWS,
+    "online_pca": ROWS,
+    "parameters": ROWS,
+    "pursuit": ("dictionary", "pursuit"),
+    "rating_baselines": RATINGS,
+    "rating_columns": RATINGS,
+    "rating_learner": RATINGS,
+    "rating_loops": RATINGS,
+    "rating_rows": RATINGS,
+    "rating_state": RATINGS,
+    "rating_stream": RATINGS,
+    "rating_table": RATINGS,
+    "row_encoder": (*ROWS, "lda", "mixture"),
+    "row_factors": ROWS,
+    "stick_loops": TOPICS,
+    "svd": ROWS,
+    "topic_file": TOPICS,
+    "topic_model": TOPICS,
+    "topic_parameters": TOPICS,
+    "topic_words": TOPICS,
+    "truth": ROWS,
+    "unigram": ("row_baselines", *TOPICS),
+    "unsupervised_file": (*ROWS, "topic_protocol", "density_files"),
+    "word_filter": ("word_filter",),
+}
+
+# For each name a module, its tests, and the learners whose twins play through it.
+FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "losses": ("noregret.rules.losses", ("tests/rules/test_losses.py",), ("ogd",)),
+    "schedules": ("noregret.rules.schedules", ("tests/learners/test_projections.py",), ("ogd", "perceptron")),
+    "row_size": ("noregret.rules.row_size", ("tests/learners/test_row_size.py",), ("ogd", "rda", "perceptron_margin")),
+    "projections": ("noregret.algebra.projections", ("tests/learners/test_projections.py",), ("ogd",)),
+    "basis": (
+        "noregret.algebra.basis",
+        ("tests/kernels/test_basis.py", "tests/learners/test_projectron.py", "tests/learners/test_budgeted_pa.py"),
+        ("projectron", "projectron_plus_plus", "budgeted_pa"),
+    ),
+    "binary": (
+        "noregret.tasks.binary",
+        (
+            "tests/tasks/test_universum.py",
+            "tests/tasks/test_asking.py",
+            "tests/learner/test_labels_and_growth.py",
+            PREDICTED,
+        ),
+        ("pa1", "perceptron_averaged"),
+    ),
+    "multiclass": (
+        "noregret.tasks.multiclass",
+        (
+            "tests/learner/test_labels_and_growth.py",
+            "tests/tasks/test_multiclass.py",
+            "tests/tasks/test_asking.py",
+            "tests/learners/test_ultraconservative.py",
+            PREDICTED,
+        ),
+        ("pa1", "perceptron_averaged", "pa_all", "perceptron_ultraconservative"),
+    ),
+    "multilabel": (
+        "noregret.tasks.multilabel",
+        (
+            "tests/tasks/test_multilabel.py",
+            "tests/tasks/test_label_sets.py",
+            "tests/tasks/test_multilabel_doors.py",
+            PREDICTED,
+        ),
+        (),
+    ),
+    "regression": ("noregret.tasks.regression", ("tests/tasks/test_regression.py", PREDICTED), ("pa1", "ogd")),
+    "one_class": (
+        "noregret.tasks.one_class",
+        ("tests/tasks/test_one_class.py", "tests/tasks/test_radius_of_rows.py"),
+        (),
+    ),
+    "bandit": ("noregret.tasks.bandit", ("tests/learners/test_bandit.py", "tests/tasks/test_bandit.py"), ()),
+    "asking": ("noregret.tasks.label_queries", ("tests/tasks/test_asking.py",), ()),
+    "ranking": (
+        "noregret.tasks.ranking",
+        ("tests/tasks/test_ranking.py", "tests/tasks/test_ranking_metrics.py", PREDICTED),
+        (),
+    ),
+    "orders": ("noregret.metrics.ranking", ("tests/tasks/test_ranking_metrics.py",), ()),
+    "hooks": (
+        "noregret.tasks.hooks",
+        (),
+        ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged", "pa_all"),
+    ),
+    "basic": ("noregret.metrics.basic", ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED), ()),
+    "baselines": (
+        "noregret.metrics.baselines",
+        ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED),
+        (),
+    ),
+    **{
+        f"experts_{name}": (
+            f"noregret.experts.{name}",
+            tuple(
+                f"tests/experts/test_{file}.py" for file in ("bound_values", "expert_weights", "rounding", "theorems")
+            ),
+            (),
+        )
+        for name in ("weights", "exponential", "fixed_share", "adahedge", "squint", "leader")
+    },
+    **{
+        f"portfolio_{name}": (
+            f"noregret.experts.portfolio.{name}",
+            tuple(
+                f"tests/experts/portfolio/test_{file}.py"
+                for file in ("hindsight", "portfolio_learner", "theorems", "universal")
+            ),
+            (),
+        )
+        for name in ("days", "simplex", "constant", "eg_portfolio", "ons", "pamr", "olmar", "universal")
+    },
+    **{
+        name: (
+            f"noregret.metrics.{name}",
+            tuple(
+                f"tests/metrics/test_{file}.py"
+                for file in ("adwin", "detector_states", "drift_detectors", "drift_monitor", "drift")
+            ),
+            (),
+        )
+        for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
+    },
+    "elimination": (
+        "noregret.concepts.elimination",
+        ("tests/concepts/test_concept_learners.py", "tests/concepts/test_worst_cases.py"),
+        (),
+    ),
+    "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
+    **{
+        name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
+        for name in ("pool_votes", "pool_sleep", "pool_probabilities")
+    },
+    **{
+        f"{name}_decoder": (f"noregret.tasks.decoders.{name}", tuple(f"tests/{file}.py" for file in files), ())
+        for name, files in {
+            "sequence": ("structured/test_sequence_search", "structured/test_tagger"),
+            "forward_backward": ("structured/test_crf",),
+            "arcs": ("tasks/test_tree_decoders", "structured/test_parser"),
+            "projective": ("tasks/test_tree_decoders",),
+            "nonprojective": ("tasks/test_tree_decoders",),
+            "string": ("structured/test_string_search", "structured/test_transducer"),
+        }.items()
+    },
+    "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
+    "gamma_functions": ("noregret.algebra.gamma_functions", ("tests/decomposition/test_lda.py",), ()),
+    "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
+    "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
+    **{
+        f"decomposition_{name}": (
+            f"noregret.decomposition.{name}",
+            tuple(f"tests/decomposition/test_{file}.py" for file in files),
+            (),
+        )
+        for name, files in DECOMPOSITION.items()
+    },
+    **{
+        f"games_{name}": (
+            f"noregret.games.{name}",
+            (f"tests/games/test_{file}.py", "tests/games/test_player_files.py"),
+            (),
+        )
+        for name, file in {
+            "moves": "rock_paper_scissors",
+            "move_predictors": "rock_paper_scissors",
+            "matrix_game": "matrix_games",
+            "swap_regret": "matrix_games",
+            "path_weights": "paths",
+            "path_hedge": "paths",
+            "path_leader": "paths",
+        }.items()
+    },
+    **{
+        f"neural_{name}": (
+            f"noregret.neural.{name}",
+            tuple(f"tests/neural/test_{file}.py" for file in ("backprop", "hedge", "forgetting", *files)),
+            (),
+        )
+        for name, files in {
+            "activations": (),
+            "backprop": ("refusals",),
+            "inputs": ("refusals",),
+            "memory": ("refusals", "network_protocol"),
+            "network": ("refusals", "network_protocol"),
+            "network_file": ("network_protocol",),
+            "optimizers": (),
+            "rounds": ("refusals",),
+            "sizes": ("refusals",),
+        }.items()
+    },
+    "task_sequence": ("noregret.training.task_sequence", ("tests/training/test_task_sequence.py",), ()),
+    "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
+}
