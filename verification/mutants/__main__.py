@@ -9,7 +9,8 @@ from verification.mutants.record import known_killers, update
 from verification.mutants.report import Live, page
 from verification.mutants.results import partial_results, recall, rows, save
 from verification.mutants.run import Broken, Run
-from verification.mutants.subjects import FILES, ROOT, subjects
+from verification.mutants.shared_files import FILES
+from verification.mutants.subjects import ROOT, subjects
 from verification.mutants.verdicts import equivalents, faults, key, scores, unmatched
 
 PAGE = ROOT / "docs" / "mutants.md"
