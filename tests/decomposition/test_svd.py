@@ -316,7 +316,7 @@ def test_bad_input_is_refused_and_changes_nothing(call: Any, message: str) -> No
 WRONG = {"rank": 0, "batch": 1.5, "threshold": -1.0, "keep_rows": "maybe", "missing": "yes", "seed": -1, "scale": "x"}
 
 
-@pytest.mark.parametrize(("name", "value"), [*WRONG.items(), ("rank", 2.5), ("batch", 0), ("depth", 3)])
+@pytest.mark.parametrize(("name", "value"), [*WRONG.items(), ("rank", 2.5), ("batch", -1), ("depth", 3)])
 def test_bad_parameters_are_refused(name: str, value: Any) -> None:
     with pytest.raises(nr.BadValue, match=name):
         nr.make("svd", **{name: value})

@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
-from noregret.decomposition.matrix_rows import MatrixRows, empty_rows, take_rows
+from noregret.decomposition.block_rounds import BlockRounds, Seen
+from noregret.decomposition.matrix_rows import MatrixRows, take_rows
 from noregret.decomposition.memory import memory_in_words, require_memory
 from noregret.decomposition.parameters import check_whole
 from noregret.decomposition.row_encoder import RowConfig, RowEncoder
 from noregret.decomposition.truth import check_truth
 from noregret.decomposition.unsupervised_file import dump_learner, restore_learner
+from noregret.decomposition.waiting_rows import WaitingRows
 from noregret.errors import BadValue, NotLearned
 from noregret.features.transforms import as_pipeline
 from noregret.learner.base_learner import BaseLearner, Transforms
@@ -80,7 +82,9 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         self.row_config = RowConfig.of(options, missing)
         self.encoder = RowEncoder(self.card, self.row_config)
         self.state: AnyState | None = None
-        self.pending: MatrixRows = empty_rows()  # rows of a mini-batch that is not full yet
+        self.pending = WaitingRows()  # rows of a mini-batch that is not full yet
+        self.looks_early = False  # whether rows that wait for the first mini-batch score those after them
+        self.seen: Seen[AnyState] | None = None  # the state with some of the pending rows, which scores the next ones
         self._latest: AnyState | None = None  # the state with the pending rows, once somebody asked for it
 
     # ---- what a method is made of --------------------------------------------------------------------------------
@@ -113,8 +117,8 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         """About how many numbers a state has, to be refused where they do not fit in memory."""
         return features
 
-    def next_batch(self, state: AnyState | None) -> int:
-        """How many rows are learned together next, by what is known so far."""
+    def next_batch(self, state: AnyState | None, width: int) -> int:
+        """How many rows are learned together next, by what is known so far; before that, by how many features come."""
         return self.first_batch if state is None else self.batch
 
     def read_rows(self, X: Any, learn: bool) -> Any:
@@ -160,35 +164,21 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def _learn_block(self, X: Any, y: Any, score: bool) -> tuple[list[Scored], NDArray[Any] | None]:
         block, widths = self.encoder.encode(self.read_rows(X, learn=True), learn=True)
         truth = check_truth(y, block.rows)
-        state, pending, found = self.state, self.pending, list[Scored]()
-        copied, start = False, 0
-        while start < block.rows:
-            size = self.next_batch(state)
-            stop = min(block.rows, start + size - pending.rows)
-            rows = take_rows(block, start, stop, int(widths[stop - 1]), self.missing_values)
-            self.check_rows(rows, start)
-            if score:
-                found.append(self._score(state, rows, start))
-            pending = pending.add(rows)
-            if pending.rows == size:
-                if state is None or not copied:
-                    state, copied = self._start(pending.width) if state is None else state.copy(), True
-                self._learn_batch(state, pending, start)
-                pending = empty_rows()
-            start = stop
-        self.state, self.pending, self._latest = state, pending, None
+        rounds: BlockRounds[AnyState] = BlockRounds(self)
+        found = rounds.run(block, widths, score)
+        self.state, self.pending, self.seen, self._latest = rounds.state, rounds.pending, rounds.seen, None
         self.rounds += block.rows
         self.updates += block.rows
         return found, truth
 
-    def _start(self, features: int) -> AnyState:
+    def fresh_state(self, features: int) -> AnyState:
         self._check_memory(features)
         return self.start_state(features)
 
     def _check_memory(self, features: int) -> None:
         require_memory(self.card.name, self.count_numbers(features))
 
-    def _learn_batch(self, state: AnyState, rows: MatrixRows, start: int) -> None:
+    def learn_batch(self, state: AnyState, rows: MatrixRows, start: int) -> None:
         if rows.width > state.features:
             self._check_memory(rows.width)
             state.grow(rows.width)
@@ -205,7 +195,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         return BadValue(f"row {row}: the values are too large for {self.card.name}, or too small; scale the rows first",
                         row=row)  # fmt: skip
 
-    def _score(self, state: AnyState | None, rows: MatrixRows, start: int) -> Scored:
+    def score_part(self, state: AnyState | None, rows: MatrixRows, start: int) -> Scored:
         """Scores of rows; before anything was learned there are no components, and the loss is the size of a row."""
         known = self.start_state(0) if state is None else state
         try:
@@ -233,8 +223,8 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     def _find_latest(self) -> AnyState:
         if self._latest is None and self.learns_part and self.pending.rows:
-            state = self._start(self.pending.width) if self.state is None else self.state.copy()
-            self._learn_batch(state, self.pending, 0)
+            state = self.fresh_state(self.pending.width) if self.state is None else self.state.copy()
+            self.learn_batch(state, self.pending.whole, 0)
             self._latest = state
         found = self._latest if self._latest is not None else self.state
         if found is None:
@@ -257,7 +247,11 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         """The same as `play` would tell of the rows: by the mini-batches that are full."""
         with self._lock:
             self._change.settle()
-            return self._score_by(self.start_state(0) if self.state is None else self.state, X)
+            rounds = BlockRounds[AnyState](self)
+            with memory_in_words(self.card.name):
+                state = rounds.scoring_state()
+            self.seen = rounds.seen
+            return self._score_by(self.start_state(0) if state is None else state, X)
 
     def _score_by(self, state: AnyState, X: RowsLike) -> Scored:
         block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
@@ -266,9 +260,9 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             for start, stop in slices(block.rows):
                 rows = take_rows(block, start, stop, self.features, self.missing_values)
                 self.check_rows(rows, start)
-                parts.append(self._score(state, rows, start))
+                parts.append(self.score_part(state, rows, start))
             if not parts:
-                return self._score(state, take_rows(block, 0, 0, self.features), 0)
+                return self.score_part(state, take_rows(block, 0, 0, self.features), 0)
         return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
@@ -321,7 +315,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
                 change(state)
             if not state.is_finite():
                 raise self.out_of_range(0)
-            self.state, self.pending, self._latest = state, empty_rows(), None
+            self.state, self.pending, self.seen, self._latest = state, WaitingRows(), None, None
 
         with self._lock:
             self._change.settle()

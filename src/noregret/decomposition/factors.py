@@ -152,7 +152,7 @@ class Factors:
         triangle = np.linalg.qr(np.concatenate(((before * self.values).T, rows)), mode="r")
         _, values, right = np.linalg.svd(triangle, full_matrices=False)
         r = self.limits.count(values)
-        signs = keep_signs(before, right[:r].T)
+        signs = choose_signs(before, right[:r].T)
         sums = before @ (self.values * self.sums) + rows.sum(axis=0)
         self.basis, self.turn = np.asfortranarray(right[:r].T * signs), np.eye(r)
         self.values = values[:r].copy()
@@ -164,7 +164,7 @@ class Factors:
         before = self.right
         left, values, right = np.linalg.svd(np.concatenate(((before * self.values).T, rows)), full_matrices=False)
         r = self.limits.count(values)
-        signs = keep_signs(before, right[:r].T)
+        signs = choose_signs(before, right[:r].T)
         self.basis, self.turn = np.asfortranarray(right[:r].T * signs), np.eye(r)
         self.values = values[:r].copy()
         return np.ascontiguousarray(left[:, :r] * signs)
@@ -195,8 +195,8 @@ class Factors:
         turn, values, right = np.linalg.svd(small, full_matrices=False)
         r = self.limits.count(values)
         turn, right = turn[:, :r], right[:r].T
-        signs = keep_signs(self.turn, turn)
         self.basis = np.asfortranarray(np.concatenate((self.basis, new), axis=1)) if new.shape[1] else self.basis
+        signs = choose_signs(self.turn, turn, self.basis)
         self.turn, self.values = np.ascontiguousarray(turn * signs), values[:r].copy()
         if self.basis.shape[1] > self.limits.rank + self.limits.spare:
             self.compact()
@@ -240,13 +240,15 @@ def orthonormalize(columns: Floats, least: float) -> tuple[Floats, Floats]:
     return q @ left[:, :kept], values[:kept, None] * right[:kept]
 
 
-def keep_signs(before: Floats, after: Floats) -> Floats:
-    """The signs by which each new direction points as the one before it did; 1 for directions that are new."""
+def choose_signs(before: Floats, after: Floats, basis: Floats | None = None) -> Floats:
+    """The signs by which directions point as those before them did, and the largest entry of a new one is positive.
+
+    Directions are given by their coordinates in a basis, if there is one.
+    """
     count = min(before.shape[1], after.shape[1])
-    signs = np.ones(after.shape[1])
-    along = np.einsum("ij,ij->j", before[:, :count], after[: before.shape[0], :count])
-    signs[:count][along < 0.0] = -1.0
-    return signs
+    old, new = after[: before.shape[0], :count], after[:, count:]
+    along = np.einsum("ij,ij->j", before[:, :count], old)
+    return np.append(np.where(along < 0.0, -1.0, 1.0), leading_signs(new if basis is None else basis @ new))
 
 
 def leading_signs(columns: Floats) -> Floats:

@@ -114,9 +114,9 @@ class Gaussian(DensityLearner[Moments]):
         losses = 0.5 * (squares + state.features * LOG_TWO_PI) + float(np.log(np.diag(root)).sum())
         return Scored(np.column_stack((-losses, np.sqrt(squares))), losses)
 
-    def _score(self, state: Moments | None, rows: MatrixRows, start: int) -> Scored:
+    def score_part(self, state: Moments | None, rows: MatrixRows, start: int) -> Scored:
         """Scores of rows; the log-density beside the distance is that of the loss, also where features are new."""
-        components, losses = super()._score(state, rows, start)
+        components, losses = super().score_part(state, rows, start)
         return Scored(np.column_stack((-losses, components[:, 1])), losses)
 
     # ---- results -------------------------------------------------------------------------------------------------

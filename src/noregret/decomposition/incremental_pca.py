@@ -11,7 +11,8 @@ from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import Factors, Limits, leading_signs
 from noregret.decomposition.factors_file import LONGEST, dump_factors, read_array, restore_factors
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns
-from noregret.decomposition.parameters import batch_param, check_whole, rank_param, threshold_param
+from noregret.decomposition.mini_batches import FEW, free_batch_param, quickest_batch
+from noregret.decomposition.parameters import check_whole, rank_param, threshold_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.learner.header_fields import corrupt, read_count, read_number
 from noregret.learner.model_file import Arrays, Header, register_kind
@@ -62,7 +63,7 @@ class Centred:
     "2008",
     kind="pca_incremental",
     tasks=("unsupervised",),
-    params={"rank": rank_param(20), "batch": batch_param(16), "threshold": threshold_param()},
+    params={"rank": rank_param(20), "batch": free_batch_param(), "threshold": threshold_param()},
     options=ROW_OPTIONS,
 )
 class IncrementalPCA(UnsupervisedLearner[Centred]):
@@ -72,6 +73,7 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
 
     def __init__(self, rank: float, batch: float, threshold: float, **options: Any) -> None:
         super().__init__(batch, **options)
+        self.looks_early = not self.batch
         self.rank, self.threshold = check_whole(self.card.name, "rank", rank), threshold
 
     @property
@@ -81,8 +83,11 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     def start_state(self, features: int) -> Centred:
-        limits = Limits(self.rank, self.threshold, spare=max(self.rank, self.batch + 1))
+        limits = Limits(self.rank, self.threshold, spare=max(self.rank, (self.batch or FEW) + 1))
         return Centred(Factors.start(features, limits), np.zeros(features))
+
+    def next_batch(self, state: Centred | None, width: int) -> int:
+        return self.batch or quickest_batch(width if state is None else state.features, self.rank)
 
     def learn_rows(self, state: Centred, rows: MatrixRows) -> None:
         state.append(rows.dense)

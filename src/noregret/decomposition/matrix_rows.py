@@ -78,6 +78,14 @@ class MatrixRows:
             return self.widen(width)
         return MatrixRows(narrow(self.block, width), width, self.beyond + self.squares_from(width))
 
+    @property
+    def last_used(self) -> int:
+        """The number of the last feature that is not 0 in every row; -1 if there is none."""
+        if isinstance(self.block, DenseBlock):
+            return int(np.flatnonzero(self.block.val.any(axis=0)).max(initial=-1))
+        size = int(self.block.indptr[-1])
+        return int(self.block.idx[:size][self.block.val[:size] != 0.0].max(initial=-1))
+
     def squares_from(self, width: int) -> Floats:
         """The sum of squares of each row in the features from number `width` on."""
         if isinstance(self.block, DenseBlock):

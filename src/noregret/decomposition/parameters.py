@@ -4,6 +4,7 @@ from noregret.errors import BadValue
 from noregret.rules.parameters import Param
 
 MOST_COMPONENTS = 1 << 14
+MOST_ROWS = 1 << 16  # of a mini-batch
 
 
 def rank_param(default: float) -> Param:
@@ -14,7 +15,7 @@ def rank_param(default: float) -> Param:
 
 def batch_param(default: float) -> Param:
     """How many rows are learned together."""
-    return Param(default, at_least=1.0, at_most=1 << 16, about="rows that are learned together (mini-batch)",
+    return Param(default, at_least=1.0, at_most=MOST_ROWS, about="rows that are learned together (mini-batch)",
                  untuned="larger mini-batches are faster, and losses are by an older state")  # fmt: skip
 
 

@@ -13,8 +13,9 @@ from noregret.decomposition.factors import Factors, Limits, leading_signs
 from noregret.decomposition.factors_file import dump_factors, restore_factors
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, take_rows
 from noregret.decomposition.merge_features import align_features
+from noregret.decomposition.mini_batches import FEW, free_batch_param, quickest_batch
 from noregret.decomposition.missing_entries import fill_missing, find_observed
-from noregret.decomposition.parameters import batch_param, check_whole, rank_param, threshold_param
+from noregret.decomposition.parameters import check_whole, rank_param, threshold_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import check_integer
@@ -36,7 +37,7 @@ Floats = NDArray[np.float64]
     tasks=("unsupervised",),
     params={
         "rank": rank_param(20),
-        "batch": batch_param(16),
+        "batch": free_batch_param(),
         "threshold": threshold_param(),
         "ceiling": Choice(
             "drop",
@@ -61,6 +62,7 @@ class SVD(UnsupervisedLearner[Factors]):
     def __init__(self, rank: float, batch: float, threshold: float, **options: Any) -> None:
         chosen = {name: options.pop(name) for name in ("ceiling", "keep_rows", "missing")}
         super().__init__(batch, missing=chosen["missing"] != "refuse", **options)
+        self.looks_early = not self.batch
         self.chosen, self.rank, self.threshold = chosen, check_whole("svd", "rank", rank), threshold
 
     @property
@@ -70,9 +72,14 @@ class SVD(UnsupervisedLearner[Factors]):
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     def start_state(self, features: int) -> Factors:
-        project, spare = self.chosen["ceiling"] == "project", max(self.rank, self.batch)
+        project, spare = self.chosen["ceiling"] == "project", max(self.rank, self.batch or FEW)
         limits = Limits(self.rank, self.threshold, project, spare)
         return Factors.start(features, limits, self.chosen["keep_rows"] == "yes")
+
+    def next_batch(self, state: Factors | None, width: int) -> int:
+        """Rows that are filled in or projected by those before them do not wait for many others."""
+        soon = self.missing_values or self.chosen["ceiling"] == "project"
+        return self.batch or (FEW if soon else quickest_batch(width if state is None else state.features, self.rank))
 
     def learn_rows(self, state: Factors, rows: MatrixRows) -> None:
         state.append(self._fill(state, rows).rows if self.missing_values else rows.dense)

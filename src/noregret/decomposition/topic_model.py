@@ -191,7 +191,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         found, _ = self.infer(state, rows, scoring=True)
         return Scored(shares(found.gamma), found.losses)
 
-    def _score(self, state: AnyTopics | None, rows: MatrixRows, start: int) -> Scored:
+    def score_part(self, state: AnyTopics | None, rows: MatrixRows, start: int) -> Scored:
         """Scores of documents; words that no topic knows yet count in the loss, as words of a vocabulary with them."""
         scored = self.score_rows(self.start_state(0) if state is None else state, rows)
         self.words_scored += float(rows.sparse.val.sum())

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from noregret.decomposition.matrix_rows import MatrixRows
+from noregret.decomposition.waiting_rows import WaitingRows
 from noregret.errors import BadValue
 from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays, Header
@@ -18,7 +19,7 @@ AnyLearner = TypeVar("AnyLearner", bound="UnsupervisedLearner[Any]")
 def dump_learner(learner: "UnsupervisedLearner[Any]") -> tuple[Header, Arrays]:
     """Parameters, features, state and the rows of a mini-batch that is not full."""
     rows, arrays = learner.encoder.dump()
-    arrays |= learner.pending.dump()
+    arrays |= learner.pending.whole.dump()
     state: Header | None = None
     if learner.state is not None:
         state, own = learner.dump_state(learner.state)
@@ -41,12 +42,12 @@ def restore_learner(kind: type[AnyLearner], header: Header, arrays: Arrays) -> A
         raise corrupt(str(error)) from None
     new.encoder.restore(header.get("rows"), arrays)
     new.restore_counts(header)
-    new.pending = restore_pending(new, header, arrays)
+    new.pending = WaitingRows().add(restore_pending(new, header, arrays))
     if (state is None) != (new.learned_rows == 0):
         raise corrupt("its state does not fit the rows it has learned")
     if state is not None:
         new.state = restore_state(new, state, arrays)
-    if new.pending.rows >= new.next_batch(new.state) or new.pending.rows > new.rounds:
+    if new.pending.rows >= new.next_batch(new.state, new.pending.width) or new.pending.rows > new.rounds:
         raise corrupt("a mini-batch is waiting that is already full")
     return new
 
