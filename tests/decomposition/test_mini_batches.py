@@ -82,7 +82,7 @@ def test_components_keep_their_signs_while_the_first_rows_are_looked_at_again(na
     """The first state is made anew from 16, 32, 64 ... rows; a learner of the components sees no change of sign."""
     X = random_rows(220, 40, seed=3) * 0.7 ** np.arange(40)
     learner: Any = nr.make(name, rank=2)
-    row, found = np.eye(40)[:2], []
+    row, found = np.eye(40)[:2], list[Any]()
     for x in X:
         learner.learn_one(x)
         found.append(learner.score_settled(row).components[:, :2] - learner.score_settled(0 * row).components[:, :2])
