@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import noregret as nr
 from noregret.decomposition.matrix_rows import take_rows
-from noregret.decomposition.mini_batches import early_look, next_look, quickest_batch
+from noregret.decomposition.mini_batches import early_look, next_look, part_ends, quickest_batch
 from noregret.decomposition.waiting_rows import WaitingRows
 from noregret.learner.model_file import load, save
 
@@ -137,9 +137,40 @@ def test_large_mini_batches_leave_no_more_of_the_rows_than_small_ones(name: str)
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(2000, 50)) @ rng.normal(size=(50, 50)) * 0.8 ** np.arange(50)
-        found: list[Any] = [nr.make(name, rank=10, **options).learn(X).components for options in ({}, {"batch": 16})]
+        learners: list[Any] = [nr.make(name, rank=10, **options) for options in ({}, {"batch": 16})]
+        found = [learner.learn(X).components for learner in learners]
         left.append([float(np.sum((X - X @ one.T @ one) ** 2)) for one in found])
     assert np.mean([large / small for large, small in left]) < 1.0
+
+
+def test_rows_that_wait_are_learned_in_parts_of_powers_of_two() -> None:
+    assert [part_ends(count) for count in (1, 15, 16, 17, 48, 100, 700)] == [
+        [1], [15], [16], [16, 17], [32, 48], [64, 96, 100], [512, 640, 672, 688, 700],
+    ]  # fmt: skip
+    for count in range(1, 300):
+        for end in part_ends(count):
+            assert part_ends(end) == part_ends(count)[: len(part_ends(end))]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_results_after_every_row_learn_no_row_many_times(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known of the rows that wait is kept; only those of the last part, fewer than 16, are learned again."""
+    learned: list[int] = []
+    learner: Any = nr.make(name, rank=4)
+    learn_rows = type(learner).learn_rows
+
+    def count(self: Any, state: Any, rows: Any) -> None:
+        learned.append(rows.rows)
+        learn_rows(self, state, rows)
+
+    monkeypatch.setattr(type(learner), "learn_rows", count)
+    X = random_rows(260, 50)
+    for x in X:
+        learner.learn_one(x)
+        found = learner.components
+    assert learner.learned_rows == 250
+    assert sum(learned) < 260 * (8 + np.log2(260))
+    np.testing.assert_array_equal(nr.make(name, rank=4).learn(X).components, found)  # type: ignore[attr-defined]
 
 
 def test_rows_that_wait_are_kept_in_order_and_few_parts() -> None:

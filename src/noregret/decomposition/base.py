@@ -70,7 +70,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     """A learner of rows without labels; mistakes do not exist, and losses come before each row is learned."""
 
     task: str = "unsupervised"
-    shared = ("card", "row_config")
+    shared = ("card", "row_config", "pending", "seen")
     learns_part: ClassVar[bool] = True  # whether results include rows of a mini-batch that is not full yet
 
     def __init__(self, batch: float = 1, missing: bool = False, **options: Any) -> None:
@@ -84,7 +84,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         self.state: AnyState | None = None
         self.pending = WaitingRows()  # rows of a mini-batch that is not full yet
         self.looks_early = False  # whether rows that wait for the first mini-batch score those after them
-        self.seen: Seen[AnyState] | None = None  # the state with some of the pending rows, which scores the next ones
+        self.seen: tuple[Seen[AnyState], ...] = ()  # states with the first of the pending rows
         self._latest: AnyState | None = None  # the state with the pending rows, once somebody asked for it
 
     # ---- what a method is made of --------------------------------------------------------------------------------
@@ -179,9 +179,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         require_memory(self.card.name, self.count_numbers(features))
 
     def learn_batch(self, state: AnyState, rows: MatrixRows, start: int) -> None:
-        if rows.width > state.features:
-            self._check_memory(rows.width)
-            state.grow(rows.width)
+        self._make_room(state, rows.width)
         try:
             with np.errstate(all="ignore"):
                 self.learn_rows(state, rows.widen(state.features))
@@ -189,6 +187,11 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             raise self.out_of_range(start) from None
         if not state.is_finite():
             raise self.out_of_range(start)
+
+    def _make_room(self, state: AnyState, features: int) -> None:
+        if features > state.features:
+            self._check_memory(features)
+            state.grow(features)
 
     def out_of_range(self, row: int) -> BadValue:
         """The error where numbers overflow, or become too small to compute with."""
@@ -223,13 +226,23 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     def _find_latest(self) -> AnyState:
         if self._latest is None and self.learns_part and self.pending.rows:
-            state = self.fresh_state(self.pending.width) if self.state is None else self.state.copy()
-            self.learn_batch(state, self.pending.whole, 0)
-            self._latest = state
+            self._latest = self._learn_pending()
         found = self._latest if self._latest is not None else self.state
         if found is None:
             raise NotLearned(f"{self.card.name} has not learned a row yet")
         return found
+
+    def _learn_pending(self) -> AnyState:
+        """The state with all rows that wait."""
+        if self.looks_early:
+            rounds = BlockRounds[AnyState](self)
+            state = rounds.state_with(self.pending.rows).copy()
+            self.seen = rounds.seen
+            self._make_room(state, self.pending.width)
+            return state
+        state = self.fresh_state(self.pending.width) if self.state is None else self.state.copy()
+        self.learn_batch(state, self.pending.whole, 0)
+        return state
 
     def __or__(self, other: object) -> Any:
         """`svd | learner`: a learner of the components."""
@@ -315,7 +328,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
                 change(state)
             if not state.is_finite():
                 raise self.out_of_range(0)
-            self.state, self.pending, self.seen, self._latest = state, WaitingRows(), None, None
+            self.state, self.pending, self.seen, self._latest = state, WaitingRows(), (), None
 
         with self._lock:
             self._change.settle()

@@ -1,13 +1,14 @@
 """How the rows of a block are scored and learned: in mini-batches, the same ones however the rows came in blocks."""
 
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import Block
-from noregret.decomposition.matrix_rows import MatrixRows, take_rows
-from noregret.decomposition.mini_batches import early_look, next_look
+from noregret.decomposition.matrix_rows import take_rows
+from noregret.decomposition.mini_batches import early_look, next_look, part_ends
 from noregret.decomposition.waiting_rows import WaitingRows
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ AnyState = TypeVar("AnyState", bound="State")
 
 
 class Seen(NamedTuple, Generic[AnyState]):
-    """A state that has also learned some of the rows that wait, to score those after them; it is not kept."""
+    """A state that has also learned the first of the rows that wait; it never changes and is in no model file."""
 
     rows: int
     state: AnyState
@@ -30,7 +31,7 @@ class BlockRounds(Generic[AnyState]):
         self.learner, self.learned = learner, learner.learned_rows
         self.state: AnyState | None = learner.state
         self.pending: WaitingRows = learner.pending
-        self.seen: Seen[AnyState] | None = learner.seen
+        self.seen: tuple[Seen[AnyState], ...] = learner.seen
         self.own = False  # whether the state is a copy that may be changed
 
     def run(self, block: Block, widths: NDArray[np.int64], score: bool) -> "list[Scored]":
@@ -57,7 +58,7 @@ class BlockRounds(Generic[AnyState]):
             self.state, self.own = self.state.copy(), True
         self.learner.learn_batch(self.state, self.pending.whole, start)
         self.learned += self.pending.rows
-        self.pending, self.seen = WaitingRows(), None
+        self.pending, self.seen = WaitingRows(), ()
 
     def end_of_part(self, widths: NDArray[np.int64], start: int, score: bool) -> int:
         """The row at which the mini-batch is full, or what scores rows changes, or the last."""
@@ -80,11 +81,24 @@ class BlockRounds(Generic[AnyState]):
     def scoring_state(self) -> AnyState | None:
         """The state that scores the next row."""
         looked = early_look(self.learned, self.pending.rows) if self.learner.looks_early else 0
-        if not looked:
-            return self.state
-        if self.seen is None or self.seen.rows != looked:
-            rows: MatrixRows = self.pending.first(looked)
-            state: AnyState = self.learner.fresh_state(rows.width) if self.state is None else self.state.copy()
+        return self.state_with(looked) if looked else self.state
+
+    def state_with(self, count: int) -> AnyState:
+        """The state with the first so many of the rows that wait.
+
+        They are learned in parts, the same ones however the rows came, and the states between are kept: a part that
+        is known already is not learned again.
+        """
+        ends = part_ends(count)
+        known = {one.rows: one for one in self.seen}
+        if ends[-1] in known:
+            return known[ends[-1]].state
+        seen = [known[end] for end in takewhile(known.__contains__, ends)]
+        for start, stop in pairwise([0, *ends][len(seen) :]):
+            before = seen[-1].state if seen else self.state
+            rows = self.pending.between(start, stop)
+            state: AnyState = self.learner.fresh_state(rows.width) if before is None else before.copy()
             self.learner.learn_batch(state, rows, 0)
-            self.seen = Seen(looked, state)
-        return self.seen.state
+            seen.append(Seen(stop, state))
+        self.seen = tuple(seen)
+        return seen[-1].state

@@ -40,3 +40,15 @@ def next_look(learned: int, waiting: int) -> int:
     while looked <= waiting or looked < learned:
         looked *= 2
     return looked
+
+
+def part_ends(count: int) -> list[int]:
+    """Where parts of so many rows end: parts of 2^k rows, the largest first, and at last one of fewer than 16."""
+    small = count % FEW
+    ends, done = [], 0
+    for bit in reversed(range(count.bit_length())):
+        size = 1 << bit
+        if size >= FEW and (count - small) & size:
+            done += size
+            ends.append(done)
+    return [*ends, count] if small else ends

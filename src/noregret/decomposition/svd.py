@@ -62,8 +62,9 @@ class SVD(UnsupervisedLearner[Factors]):
     def __init__(self, rank: float, batch: float, threshold: float, **options: Any) -> None:
         chosen = {name: options.pop(name) for name in ("ceiling", "keep_rows", "missing")}
         super().__init__(batch, missing=chosen["missing"] != "refuse", **options)
-        self.looks_early = not self.batch
         self.chosen, self.rank, self.threshold = chosen, check_whole("svd", "rank", rank), threshold
+        filled_or_projected = self.missing_values or chosen["ceiling"] == "project"  # by the rows before them
+        self.looks_early = not self.batch and not filled_or_projected
 
     @property
     def params(self) -> dict[str, Any]:
@@ -78,8 +79,8 @@ class SVD(UnsupervisedLearner[Factors]):
 
     def next_batch(self, state: Factors | None, width: int) -> int:
         """Rows that are filled in or projected by those before them do not wait for many others."""
-        soon = self.missing_values or self.chosen["ceiling"] == "project"
-        return self.batch or (FEW if soon else quickest_batch(width if state is None else state.features, self.rank))
+        width = width if state is None else state.features
+        return self.batch or (quickest_batch(width, self.rank) if self.looks_early else FEW)
 
     def learn_rows(self, state: Factors, rows: MatrixRows) -> None:
         state.append(self._fill(state, rows).rows if self.missing_values else rows.dense)

@@ -36,10 +36,15 @@ class WaitingRows:
             join_last(parts)
         return parts[0] if parts else empty_rows()
 
-    def first(self, count: int) -> MatrixRows:
-        """The first so many rows, without the features after the last that is not 0 in any of them."""
-        rows = take_rows(self.whole.block, 0, count, self.width)
-        return rows.cut(rows.last_used + 1)
+    def between(self, start: int, stop: int) -> MatrixRows:
+        """Rows start to stop, without the features after the last that is not 0 in all of them."""
+        found, before = empty_rows(), 0
+        for part in self.parts:
+            first, last = max(start - before, 0), min(stop - before, part.rows)
+            if first < last:
+                found = found.add(take_rows(part.block, first, last, part.width))
+            before += part.rows
+        return found.cut(found.last_used + 1)
 
 
 def join_last(parts: list[MatrixRows]) -> None:
