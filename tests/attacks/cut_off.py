@@ -79,10 +79,10 @@ def acts_without_labels(rows: list[dict[str, float]]) -> dict[str, Act]:
 
 def learned(name: str, rows: list[dict[str, float]] = ROWS, **options: Any) -> Any:
     """A learner that has learned some rows in several ways."""
-    steps = options.pop("steps", None)
+    steps, first = options.pop("steps", None), options.pop("first", 5)
     learner = nr.make(name, **options)
     learner = learner if steps is None else steps | learner
-    learner.learn(rows[:5], Y[:5])
+    learner.learn((rows * 3)[:first], (Y * 3)[:first])
     learner.predict_one(rows[0])
     return learner.learn_one(rows[1], 1)
 
@@ -92,12 +92,15 @@ UNLABELLED: dict[str, dict[str, Any]] = {
     "svd absent": {"rank": 2, "batch": 4, "missing": "absent"},
     "svd scaled": {"rank": 3, "batch": 4, "scale": True},
     "svd hashed": {"rank": 3, "batch": 4, "bits": 6},
+    "svd waiting": {"rank": 2, "first": 20},
     "pca_incremental": {"rank": 2, "batch": 4},
     "oja": {"rank": 2},
     "pca": {"rank": 2, "batch": 4, "choose": "draw"},
     "kmeans": {"k": 2, "batch": 4, "start": 4},
     "dictionary": {"k": 3, "batch": 4, "sweeps": 9},
     "gaussian": {"batch": 4},
+    "mixture": {"k": 2, "batch": 4, "start": 4},
+    "kernel_density": {"budget": 3, "batch": 4},
     "mean_row": {},
     "unigram filtered": {"batch": 4, "least_documents": 2},
     "lda": {"k": 2, "batch": 4, "iterations": 5},
