@@ -8,7 +8,8 @@ import pytest
 import noregret as nr
 from noregret.learner import transaction
 from noregret.learner.transaction import Transaction
-from noregret.tasks.task import SCORES, Outcome, Segment
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import SCORES
 
 
 def test_what_the_rounds_of_every_new_class_leave_behind_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from noregret.algebra import (  # each registers its implementations
     covariance,
     decayed,
     examples,
+    full_covariance,
     given_kernels,
     grouped,
     kernel_differences,
@@ -201,9 +202,10 @@ VECTORS = {
     decayed.Decayed,
 } | CENTRES
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
+SIGMA = types_of(covariance) | types_of(full_covariance)
 TYPES: dict[str, frozenset[type]] = {
-    "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS | {reservoir.Reservoir}),
-    "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS | {reservoir.Reservoir}),
+    "sparse": frozenset(SPARSE | SIGMA - DENSE | VECTORS | GROUPS | {reservoir.Reservoir}),
+    "dense": frozenset(DENSE | SIGMA - SPARSE | VECTORS | GROUPS | {reservoir.Reservoir}),
     "kernel": frozenset(
         types_of(kernels)
         | types_of(kernel_differences)

@@ -1,10 +1,9 @@
-"""Sigma, the covariance of second-order learners: diagonal by precision, diagonal by drop, or full."""
+"""Sigma, the covariance of second-order learners, where only its diagonal is kept: by precision, or by drop."""
 
 from typing import Any, NamedTuple
 
-from noregret.algebra.arrays import Floats, Integers
-from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
-from noregret.algebra.internal_verbs import block, blocks, coordinate, count, factor, part, place, raw, spread, value
+from noregret.algebra.arrays import Floats
+from noregret.algebra.internal_verbs import blocks, count, factor, part, place, raw, value
 from noregret.algebra.lanes import divide_four
 from noregret.algebra.verbs import (
     Plain,
@@ -14,7 +13,6 @@ from noregret.algebra.verbs import (
     inner,
     move_and_sharpen,
     posterior_image,
-    reassociate,
     sharpen,
 )
 
@@ -31,17 +29,6 @@ class Dropped(NamedTuple):
     v: Floats
 
 
-class Full(NamedTuple):
-    """A symmetric matrix for every class (its lower triangle counts), scratch rows, the number of features in use.
-
-    The precisions grow: of z z', the blocks of the classes count, and what couples two classes is left out.
-    """
-
-    S: Floats
-    pad: Floats
-    used: Integers
-
-
 class DiagonalImage(NamedTuple):
     """Sigma z, computed when it is read."""
 
@@ -55,32 +42,6 @@ class DiagonalPosterior(NamedTuple):
     z: Any
     sigma: Any
     kappa: float
-
-
-class FullImage(NamedTuple):
-    """factor * Sigma z, with a scratch row for each block of z."""
-
-    z: Any
-    pad: Floats
-    factor: float
-
-
-class FeaturesPart(NamedTuple):
-    """A value for every feature, in a vector laid out by feature."""
-
-    val: Floats
-    sign: float
-    of: int
-    stride: int
-
-
-class ClassPart(NamedTuple):
-    """A value for every feature, in a vector laid out by class."""
-
-    val: Floats
-    sign: float
-    of: int
-    stride: int
 
 
 # ---- the diagonal ------------------------------------------------------------------------------------------------
@@ -114,7 +75,6 @@ class ScaledImage(NamedTuple):
 @blocks.on(DiagonalImage)
 @blocks.on(DiagonalPosterior)
 @blocks.on(ScaledImage)
-@blocks.on(FullImage)
 def blocks_image(u: Any) -> Any:
     return blocks(u.z)
 
@@ -224,7 +184,6 @@ def sharpen_diagonal(sigma: Any, kappa: float, u: Any) -> None:
 
 @move_and_sharpen.on(object, object, Diagonal)
 @move_and_sharpen.on(object, object, Dropped)
-@move_and_sharpen.on(object, object, Full)
 def move_and_sharpen_any(w: Any, a: float, sigma: Any, kappa: float, u: Any) -> None:
     add(w, a, u)
     sharpen(sigma, kappa, u)
@@ -271,151 +230,3 @@ def sharpen_dropped(sigma: Any, kappa: float, u: Any) -> None:
             j = place(q, k)
             own = sigma.v[j] * value(q, k) * value(q, k)
             sigma.v[j] *= (1.0 + kappa * max(whole - own, 0.0)) / (1.0 + kappa * whole)
-
-
-# ---- full --------------------------------------------------------------------------------------------------------
-
-
-@reassociate
-def symmetric_column(S: Any, a: float, j: int, u: Any) -> Any:
-    """u += a S[:, j], from the lower triangle of S"""
-    head = S[j]
-    for i in range(j):
-        u[i] += a * head[i]
-    for i in range(j, u.size):
-        u[i] += a * S[i, j]
-
-
-@reassociate
-def symmetric_product(S: Any, sign: float, x: Any, u: Any) -> Any:
-    """u = sign S x, from the lower triangle of S, each cell read once"""
-    for i in range(u.size):
-        u[i] = 0.0
-    for i in range(x.size):
-        head = S[i]
-        a = sign * x[i]
-        total = 0.0
-        for j in range(i):
-            u[j] += a * head[j]
-            total += head[j] * x[j]
-        u[i] += sign * total + a * head[i]
-    for i in range(x.size, u.size):
-        head = S[i]
-        total = 0.0
-        for j in range(x.size):
-            total += head[j] * x[j]
-        u[i] = sign * total
-
-
-@reassociate
-def symmetric_downdate(S: Any, beta: float, u: Any) -> Any:
-    """S -= beta u u', in the lower triangle"""
-    for i in range(u.size):
-        head = S[i]
-        a = beta * u[i]
-        for j in range(i + 1):
-            head[j] -= a * u[j]
-
-
-@image.on(Full, Sparse)
-@image.on(Full, SparseBlocks)
-def image_full_sparse(sigma: Any, z: Any) -> Any:
-    for b in range(blocks(z)):
-        S = sigma.S[block(z, b)]
-        q = part(z, b)
-        u = sigma.pad[b][: sigma.used[0]]
-        for i in range(u.size):
-            u[i] = 0.0
-        for k in range(count(q)):
-            symmetric_column(S, value(q, k), coordinate(q, k), u)
-    return FullImage(z, sigma.pad[:, : sigma.used[0]], 1.0)
-
-
-@image.on(Full, Dense)
-@image.on(Full, DenseBlocks)
-def image_full_dense(sigma: Any, z: Any) -> Any:
-    for b in range(blocks(z)):
-        q = part(z, b)
-        symmetric_product(sigma.S[block(z, b)], q.sign, q.val, sigma.pad[b][: sigma.used[0]])
-    return FullImage(z, sigma.pad[:, : sigma.used[0]], 1.0)
-
-
-@posterior_image.on(Full)
-def posterior_image_full(sigma: Any, kappa: float, z: Any) -> Any:
-    u = image(sigma, z)
-    return FullImage(z, u.pad, 1.0 / (1.0 + kappa * inner(z, u)))
-
-
-@inner.on(object, FullImage)
-def inner_full(z: Any, u: Any) -> Any:
-    total = 0.0
-    for b in range(blocks(z)):
-        q = part(z, b)
-        image_row = u.pad[b]
-        for k in range(count(q)):
-            total += value(q, k) * image_row[coordinate(q, k)]
-    return total * u.factor
-
-
-@sharpen.on(Full)
-def sharpen_full(sigma: Any, kappa: float, u: Any) -> None:
-    """Sigma_b^-1 += kappa z_b z_b' for the class of every block: what couples two classes is left out."""
-    for b in range(blocks(u)):
-        q = part(u.z, b)
-        own = 0.0
-        for k in range(count(q)):
-            own += value(q, k) * u.pad[b][coordinate(q, k)]
-        symmetric_downdate(sigma.S[block(u.z, b)], kappa / (1.0 + kappa * own), u.pad[b])
-
-
-@part.on(FullImage)
-def part_full(u: Any, b: int) -> Any:
-    return spread(u.z, b, u.pad[b], u.factor)
-
-
-@spread.on(Sparse)
-def spread_sparse(z: Any, b: int, u: Any, a: float) -> Any:
-    return FeaturesPart(u, a, 0, 1)
-
-
-@spread.on(SparseBlocks)
-def spread_sparse_blocks(z: Any, b: int, u: Any, a: float) -> Any:
-    return FeaturesPart(u, a, z.classes[b], z.stride)
-
-
-@spread.on(Dense)
-def spread_dense(z: Any, b: int, u: Any, a: float) -> Any:
-    return ClassPart(u, a, 0, 0)
-
-
-@spread.on(DenseBlocks)
-def spread_dense_blocks(z: Any, b: int, u: Any, a: float) -> Any:
-    return ClassPart(u, a, z.classes[b], z.stride)
-
-
-@count.on(FeaturesPart)
-@count.on(ClassPart)
-def count_full(q: Any) -> Any:
-    return q.val.size
-
-
-@place.on(FeaturesPart)
-def place_features(q: Any, k: int) -> Any:
-    return k * q.stride + q.of
-
-
-@place.on(ClassPart)
-def place_class(q: Any, k: int) -> Any:
-    return q.of * q.stride + k
-
-
-@factor.on(FeaturesPart)
-@factor.on(ClassPart)
-def factor_full(q: Any) -> Any:
-    return q.sign
-
-
-@raw.on(FeaturesPart)
-@raw.on(ClassPart)
-def raw_full(q: Any, k: int) -> Any:
-    return q.val[k]

@@ -14,7 +14,7 @@ from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.transaction import SLICE
 from noregret.tasks.decoders.layout import LOSS
 from noregret.tasks.factored import Factored
-from noregret.tasks.task import Outcome, Segment
+from noregret.tasks.outcome import Outcome, Segment
 
 CHANGED = "the encoded inputs do not fit together; were they changed? Encode them again"
 

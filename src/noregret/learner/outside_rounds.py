@@ -24,7 +24,7 @@ from noregret.learner.registry import find_rule
 from noregret.learner.rule_file import OUTSIDE, dump_model, restore_model
 from noregret.learner.transaction import Transaction
 from noregret.state.space import physical_memory
-from noregret.tasks.task import Outcome, Segment
+from noregret.tasks.outcome import Outcome, Segment
 
 Floats = NDArray[np.float64]
 RULE = "ogd"  # it plays every task with these losses

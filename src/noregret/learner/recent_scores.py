@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from noregret.data.labels import Labels
 from noregret.tasks.classes import find_classified
-from noregret.tasks.task import Outcome, Task
+from noregret.tasks.outcome import Outcome
+from noregret.tasks.task import Task
 
 Floats = NDArray[np.float64]
 MOST, LEAST = 1024, 64  # rounds that are remembered

@@ -37,7 +37,7 @@ from noregret.learner.weights import NamedWeights
 from noregret.rules.method_card import MethodCard
 from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import use_features
-from noregret.tasks.task import Outcome
+from noregret.tasks.outcome import Outcome
 
 PART = 1024  # rows of a sparse matrix that a dense learner scores in one go
 

@@ -12,7 +12,7 @@ from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.shared_rows import SharedRows, Written
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
 from noregret.state.growth import allow_folding
-from noregret.tasks.task import Outcome
+from noregret.tasks.outcome import Outcome
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,8 @@ from noregret.learner.model import Model
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.transaction import MANY_CLASSES, Transaction
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
-from noregret.tasks.task import Segment, Task
+from noregret.tasks.outcome import Segment
+from noregret.tasks.task import Task
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64] | NDArray[np.int8]

@@ -18,7 +18,7 @@ from noregret.learner.config import Config
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, Header
 from noregret.learner.rule_learner import RuleLearner
-from noregret.tasks.task import Outcome
+from noregret.tasks.outcome import Outcome
 
 
 class TableLearner(RuleLearner):

@@ -24,7 +24,7 @@ from noregret.state.growth import allow_folding, grow, make, make_room, use_feat
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.state.savepoint import Reach, SparseRows, take_savepoint
 from noregret.state.space import Space, enlarge, physical_memory
-from noregret.tasks.task import Outcome, Segment
+from noregret.tasks.outcome import Outcome, Segment
 
 SLICE = 1 << 16  # rows played in one go: what they leave behind must fit in memory, whatever the number of classes
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
 from noregret.learner.model import Model
-from noregret.tasks.task import Outcome
+from noregret.tasks.outcome import Outcome
 
 
 def transcribe(model: Model, outcomes: list[Outcome], y: Any, seconds: float) -> Transcript:

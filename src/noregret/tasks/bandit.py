@@ -17,7 +17,8 @@ from noregret.data.labels import Labels, as_array
 from noregret.state.space import Space
 from noregret.tasks import multiclass
 from noregret.tasks.hooks import take_steps
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import Flags, Floats, G, P, R, S, Task
 
 scores = chances = rule = unbound
 TRUTH, PLAYED, CHANCE, LOSS = 0, 1, 2, 3  # the columns of y; below zero where something is not known

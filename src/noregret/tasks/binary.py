@@ -20,7 +20,8 @@ from noregret.rules.probing import is_loss_driven
 from noregret.tasks.classes import Classification, refuse_universum, universum_rows
 from noregret.tasks.label_queries import ASK, LABELS
 from noregret.tasks.multiclass import Multiclass
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import Flags, Floats, G, P, R, S, Task
 
 update = final = final_row = row_and_score = revealed = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does

@@ -11,7 +11,8 @@ from noregret.errors import BadValue
 from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape
 from noregret.tasks import label_queries
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import Floats, Task
 
 NONE = np.zeros(0, np.int64)
 

@@ -19,7 +19,8 @@ from noregret.errors import BadValue, shown
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks.costs import Costs
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import Flags, Floats, G, P, R, S, Task
 
 score = update = final = unbound
 Projection = Callable[[Floats], Any]

@@ -39,8 +39,9 @@ from noregret.tasks.decoders.layout import (
     WIDTH,
     WRONG,
 )
+from noregret.tasks.outcome import Outcome, Segment
 from noregret.tasks.softmax import check_all_scores
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, P, R, S, Task
 
 scores = finals = update = search = tally = loss = align = augment = required = suffered = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does

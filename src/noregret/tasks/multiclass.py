@@ -24,8 +24,9 @@ from noregret.tasks.classes import Classification, refuse_universum, universum_r
 from noregret.tasks.costs import Costs, cost_matrix
 from noregret.tasks.hooks import take_steps, weighed
 from noregret.tasks.label_queries import ASK, LABELS, lead
+from noregret.tasks.outcome import Outcome, Segment
 from noregret.tasks.softmax import check_all_scores, play_softmax, softmax_losses
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment
+from noregret.tasks.task import Flags, Floats, G, P, R, S
 
 scores = update = finals = rule = rival_of = required = revealed = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does

@@ -26,7 +26,8 @@ from noregret.errors import BadValue, shown
 from noregret.rules.losses import loss_at
 from noregret.rules.parameters import Choice
 from noregret.state.space import Space
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import Flags, Floats, G, P, R, S, Task
 
 scores = update = finals = unbound
 virtual: Any = unbound

@@ -25,7 +25,8 @@ from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape
 from noregret.tasks import level_set
 from noregret.tasks.costs import Costs
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import Flags, Floats, G, P, R, S, Task
 
 update = follow = unbound
 

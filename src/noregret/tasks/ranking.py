@@ -21,7 +21,8 @@ from noregret.errors import BadValue
 from noregret.rules.parameters import Choice
 from noregret.state.space import Space
 from noregret.tasks import binary
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import Flags, Floats, G, P, R, S, Task
 
 update = final = row_and_score = taught = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does

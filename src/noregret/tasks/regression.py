@@ -20,7 +20,8 @@ from noregret.errors import BadValue
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import RuleCard
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import Flags, Floats, G, P, R, S, Task
 
 update = final = final_row = row_and_score = unbound
 measured: Any = unbound  # whether targets are scaled

@@ -16,7 +16,8 @@ from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks import binary
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
+from noregret.tasks.outcome import Outcome, Segment
+from noregret.tasks.task import Flags, Floats, G, P, R, S, Task
 
 score = update = unbound
 

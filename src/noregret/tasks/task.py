@@ -7,7 +7,6 @@ options it was made with; it keeps no state of its own.
 from bisect import bisect_right
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -24,6 +23,7 @@ from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape, Space
 from noregret.tasks.costs import Costs
+from noregret.tasks.outcome import Outcome, Segment
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.uint8]
@@ -40,36 +40,6 @@ TaskName = Literal[
 Prediction = Literal["label", "target", "score", "components"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 SCORES = 1 << 22  # scores of a slice of rounds, which are in memory together
-
-
-@dataclass(frozen=True)
-class Segment:
-    """Consecutive rounds with the same classes; `fresh` is how many of them the first of these rounds brings."""
-
-    start: int
-    stop: int
-    known: int
-    fresh: int = 0
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What the loop wrote for a slice of rounds; `aux` is one more number of each round, defined by the task."""
-
-    task: "Task"
-    segment: Segment
-    start: int
-    scores: Floats
-    updated: NDArray[np.uint8]
-    truth: Floats
-    aux: Floats
-    hidden: Floats = field(default_factory=lambda: np.zeros(1))  # the score of a class that the first round brings
-
-    @property
-    def known_at_first(self) -> int:
-        """How many classes were known when the first round of the slice was predicted."""
-        first = self.start == self.segment.start
-        return self.segment.known - self.segment.fresh if first else self.segment.known
 
 
 class Task:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from noregret.algebra.covariance import Diagonal, Dropped, Full
+from noregret.algebra.covariance import Diagonal, Dropped
+from noregret.algebra.full_covariance import Full
 from noregret.algebra.reference_sigma import ReferenceSigma
 from noregret.state.fields import Field
 from noregret.state.space import Space
