@@ -1,14 +1,13 @@
 """The base of all players: a lock, random numbers that depend on seed and round only, copies and model files."""
 
 from abc import ABC, abstractmethod
-from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.learner.arguments import check_integer
-from noregret.learner.change import LOCKING, Locked, Undo
+from noregret.learner.copied import Copied
 from noregret.learner.model_file import Arrays, FindCard, Header, pack, save, unpack
 
 Floats = NDArray[np.float64]
@@ -20,7 +19,7 @@ def draw_index(weights: Floats, number: float) -> int:
     return int(np.searchsorted(sums, number * sums[-1], side="right"))
 
 
-class Player(Locked, ABC):
+class Player(Copied, ABC):
     """Plays a repeated game: `play` gives the next action, `observe` learns what the round showed.
 
     Random numbers are drawn anew in every round from the seed and the number of the round: a player that was saved,
@@ -28,7 +27,6 @@ class Player(Locked, ABC):
     """
 
     kind: ClassVar[str]
-    shared: ClassVar[tuple[str, ...]] = ()  # attributes that copies have in common: they never change
 
     def __init__(self, seed: Any) -> None:
         self.source: dict[str, Any] | None = None
@@ -44,26 +42,7 @@ class Player(Locked, ABC):
         """A number drawn by weights that sum to 1, for the next round."""
         return draw_index(weights, float(self.draw_numbers(1)[0]))
 
-    def _own_state(self) -> Undo:
-        """How to bring back the attributes: their values are replaced, never changed in place."""
-        own = {name: value for name, value in vars(self).items() if name not in LOCKING}
-        return lambda: vars(self).update(own)
-
-    # ---- copies and files ----------------------------------------------------------------------------------------
-
-    def copy(self) -> Self:
-        """An independent player in the same state."""
-        with self._lock:
-            self._change.settle()
-            new = object.__new__(type(self))
-            for name, value in vars(self).items():
-                if name not in LOCKING:
-                    setattr(new, name, value if name in self.shared else deepcopy(value))
-            new._make_lock()
-            return new
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self.copy()
+    # ---- files ----------------------------------------------------------------------------------------
 
     def save(self, path: Any) -> None:
         """Write the player to a file; `nr.load` reads it. What was there stays until the new file is complete."""

@@ -4,7 +4,6 @@ A subclass sets `kind` and `card`, and writes `task`, `play`, `predict`, `dump` 
 """
 
 from abc import ABC, abstractmethod
-from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
@@ -13,7 +12,8 @@ from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.transforms import Pipeline, Transform
-from noregret.learner.change import LOCKING, Locked, Undo
+from noregret.learner.change import LOCKING
+from noregret.learner.copied import Copied
 from noregret.learner.display import Displayed
 from noregret.learner.encode import one_row
 from noregret.learner.finder import FeatureFunction
@@ -24,12 +24,11 @@ from noregret.rules.card import Card
 Transforms = Transform | Pipeline
 
 
-class BaseLearner(Displayed, Locked, ABC):
+class BaseLearner(Displayed, Copied, ABC):
     """A learner that is not a rule. It counts its rounds, its mistakes and the rounds that changed it."""
 
     kind: ClassVar[str]
     card: ClassVar[Card]
-    shared: ClassVar[tuple[str, ...]] = ()  # attributes that copies have in common: they never change
 
     def __init__(self) -> None:
         self.source: dict[str, Any] | None = None  # what is known of the data it learned from, for the model file
@@ -78,11 +77,6 @@ class BaseLearner(Displayed, Locked, ABC):
             return None
         return found.item() if hasattr(found, "dtype") else found
 
-    def _own_state(self) -> Undo:
-        """How to bring back what this learner has beside the learners inside it: numbers, which are never changed."""
-        own = {name: value for name, value in vars(self).items() if name not in LOCKING}
-        return lambda: vars(self).update(own)
-
     def put_behind(self, steps: Transforms) -> Self:
         """A fresh learner like this one that sees rows only after these transforms."""
         raise BadValue(f"{self.card.name} does not take transforms; put them before the learners it is made of, if any")
@@ -94,20 +88,6 @@ class BaseLearner(Displayed, Locked, ABC):
         return self.put_behind(steps)
 
     # ---- copies and files ----------------------------------------------------------------------------------------
-
-    def copy(self) -> Self:
-        """An independent learner in the same state, copied in memory."""
-        with self._lock:
-            self._change.settle()
-            new = object.__new__(type(self))
-            for name, value in vars(self).items():
-                if name not in LOCKING:
-                    setattr(new, name, value if name in self.shared else deepcopy(value))
-            new._make_lock()
-            return new
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self.copy()
 
     def revert_to(self, saved: Self) -> None:
         """Take the state of a copy made earlier, which must not be used any more."""
