@@ -48,8 +48,6 @@ def find_codes(problem: Problem, found: Found, numbers: Floats) -> None:
         for j in range(atoms):
             largest = max(largest, abs(rest[j]))
         least, sweeps = numbers[TOLERANCE] * largest, 0
-        if largest <= numbers[PENALTY]:
-            continue
         while sweeps < numbers[SWEEPS]:
             changed, size = 0.0, 0
             for j in range(atoms):
