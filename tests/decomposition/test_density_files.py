@@ -23,6 +23,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "sampled": lambda: nr.make("kernel_density", budget=6, batch=8, policy="random", native=False),
     "few": lambda: nr.make("kernel_density", budget=40, batch=8, policy="oldest", shape="diagonal", native=False),
     "kmeans": lambda: nr.make("kmeans", k=3, batch=8, start=16, native=False),
+    "one centre": lambda: nr.make("kmeans", k=1, batch=8, start=16, native=False),
     "dictionary": lambda: nr.make("dictionary", k=3, batch=8, native=False),
 }
 ACTS: dict[str, Callable[[Any], Any]] = {
@@ -119,7 +120,8 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("dictionary", "among_codes", cut(LESS)), ("dictionary", "among_codes", cut(LESS, LESS)),
     ("dictionary", "atoms", lambda it: np.tile([[1.0 + 1e-8, 0.0]], (3, 1))),
     ("dictionary", "among_codes", changed((2, 2), -1e-12)), ("dictionary", "steps", lambda it: -1),
-    ("mixture", "weights", changed(0, -0.5)), ("mixture", "weights", lambda it: 2.0 * it),
+    ("mixture", "weights", changed(0, -0.5)), ("mixture", "weights", lambda it: np.array([-0.5, 1.5])),
+    ("mixture", "weights", lambda it: 2.0 * it),
     ("mixture", "weights", lambda it: np.ones(1)), ("mixture", "means", changed((0, 0), np.nan)),
     ("mixture", "means", lambda it: it[:, :1].copy()), ("mixture", "spreads", changed((0, 1, 1), -1.0)),
     ("mixture", "spreads", lambda it: it[0].copy()), ("mixture", "squares", changed(0, -1.0)),
@@ -157,12 +159,15 @@ ALLOWED: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("gaussian", "scatter", lambda it: np.zeros((2, 2))), ("gaussian", "count", lambda it: 1),
     ("kmeans", "counts", lambda it: np.array([0, 1, 0])), ("kmeans", "centres", changed((0, 1), 1e150)),
     ("kmeans", "counts", changed(slice(None), 8)), ("kmeans", "steps", lambda it: 0),
+    ("one centre", "steps", lambda it: it),
     ("dictionary", "atoms", lambda it: np.tile([[1.0 + 0.4e-9, 0.0]], (3, 1))),
+    ("dictionary", "atoms", lambda it: np.tile([[1.0, np.sqrt(1e-9)]], (3, 1))),
     ("dictionary", "among_codes", lambda it: np.zeros((3, 3))),
     ("mixture", "spreads", lambda it: np.zeros((2, 2, 2))), ("diagonal", "spreads", lambda it: np.zeros((2, 2))),
     ("mixture", "squares", lambda it: np.zeros(2)), ("mixture", "weights", lambda it: np.array([0.0, 1.0])),
     ("mixture", "weights", lambda it: it * (1.0 + 0.9e-6)), ("mixture", "weights", lambda it: it * (1.0 - 0.9e-6)),
     ("mixture", "effective", lambda it: 24.0 * (1.0 + 0.9e-6)), ("mixture", "effective", lambda it: 1e-9),
+    ("mixture", "effective", lambda it: 24.0 * (1.0 + 1e-6)),
     ("merged", "spreads", lambda it: 0.0 * it),
 ]  # fmt: skip
 

@@ -208,6 +208,14 @@ def test_rows_that_are_all_equal_have_one_component_with_weight() -> None:
     assert (learner.weights > 0.0).sum() >= 2
 
 
+def test_components_are_found_early_among_10_rows_for_each() -> None:
+    """Once for each state, however often results are asked for."""
+    learner = make(k=3, start=1000, batch=1).learn(X[:29])
+    assert learner.weights.tolist() == [1.0]
+    assert len(learner.learn(X[29:30]).weights) == 3
+    assert learner.latest is learner.latest
+
+
 def test_few_rows_are_one_gaussian_then_components_are_found_early() -> None:
     learner = make(k=3, start=1000, batch=1)
     assert learner.learn(X[:20]).weights.tolist() == [1.0]

@@ -6,7 +6,7 @@ SAVED = "tests/metrics/test_saved_state.py"
 PROTOCOL = ("protocol",)
 ROWS = ("svd", "pca", *PROTOCOL)
 CLUSTERS = ("kmeans", "dictionary", "density_files", "row_forms", *PROTOCOL)
-DENSITIES = ("gaussian", "mixture", "kernel_density", "density_files", "row_forms", *PROTOCOL)
+DENSITIES = ("density_learner", "gaussian", "mixture", "kernel_density", "density_files", "row_forms", *PROTOCOL)
 TOPICS = ("lda", "hdp", "topic_words", "topic_protocol")
 RATINGS = ("factorisation", "rating_rows", "rating_protocol")
 DECOMPOSITION: dict[str, tuple[str, ...]] = {
@@ -16,7 +16,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "component_table": ROWS,
     "decomposed": ROWS,
     "density": ROWS,
-    "density_learner": ("density_learner", *DENSITIES),
+    "density_learner": DENSITIES,
     "dictionary": CLUSTERS,
     "document_loops": TOPICS,
     "documents": TOPICS,

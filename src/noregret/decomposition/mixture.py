@@ -86,7 +86,7 @@ class Mixture(DensityLearner[Components]):
         share = len(new) / (state.count + len(new))
         distances = state.step(new, share**self.decay if found else share)
         state.see(new)
-        if found and (dead := state.find_dead(self.least)).size:
+        if (dead := state.find_dead(self.least)).size:
             state.revive(dead, new, distances, self.random(state))
         if not found:
             state.waiting = np.concatenate((state.waiting, new))
