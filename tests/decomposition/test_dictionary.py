@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import noregret as nr
+from noregret.decomposition import lasso_loops
 from noregret.decomposition.lasso_loops import place_values, solve_lasso
 from noregret.jit.layout import count_words
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
@@ -80,15 +81,45 @@ def test_codes_meet_the_conditions_of_the_smallest_objective() -> None:
     assert not used.all(axis=1).any()
 
 
+@pytest.mark.parametrize("size", [1.0, 0.01])
 @pytest.mark.parametrize("tolerance", [1e-6, 0.01, 0.2])
-def test_sweeps_over_all_atoms_and_over_those_in_use_are_counted(tolerance: float) -> None:
+def test_sweeps_over_all_atoms_and_over_those_in_use_are_counted(tolerance: float, size: float) -> None:
     """Whatever the number of sweeps, the code is that of a descent which computes each error anew."""
     atoms = 0.7 * np.random.default_rng(8).normal(size=(8, 5))  # of different lengths
     atoms[3] = 0.0
+    rows, penalty = size * X[:6], size * 0.05
     for sweeps in (1, 2, 3, 4, 7, 12, 40):
-        found = solve_lasso(atoms @ atoms.T, X[:6] @ atoms.T, np.array([0.05, tolerance, sweeps]), native=False)
-        expected = [naive.descend(x, atoms.T, 0.05, tolerance, sweeps) for x in X[:6]]
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+        found = solve_lasso(atoms @ atoms.T, rows @ atoms.T, np.array([penalty, tolerance, sweeps]), native=False)
+        expected = [naive.descend(x, atoms.T, penalty, tolerance, sweeps) for x in rows]
+        np.testing.assert_allclose(found, expected, atol=size * 1e-12)
+
+
+def test_a_code_is_found_once_a_sweep_changes_no_product_by_more_than_the_tolerance() -> None:
+    """The first sweep changes the product with the first atom by 1/2: exactly half of the largest product."""
+    gram, products = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 1.0]])
+    for tolerance, expected in ((0.5, [0.5, 0.25]), (0.49, [0.375, 0.3125])):
+        assert solve_lasso(gram, products, np.array([0.5, tolerance, 2.0]), False).tolist() == [expected]
+
+
+def test_an_entry_may_become_1() -> None:
+    assert solve_lasso(np.eye(2), np.array([[1.5, -1.5]]), np.array([0.5, 0.1, 9.0]), False).tolist() == [[1.0, -1.0]]
+
+
+def test_the_compiled_loop_has_the_problem_and_room_for_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its stand-in here is the same loop, interpreted."""
+    sizes = list[int]()
+
+    def compile_nothing(entry: Any, places: dict[str, Any]) -> Callable[..., None]:
+        def run(table: Any, *values: Any) -> None:
+            sizes.append(table.size)
+            lasso_loops.find_codes(*values)
+
+        return run
+
+    monkeypatch.setattr(lasso_loops, "compile_function", compile_nothing)
+    problem = np.eye(2), np.array([[1.5, -0.7]]), np.array([0.5, 0.1, 9.0])
+    assert solve_lasso(*problem, native=True).tolist() == solve_lasso(*problem, native=False).tolist()
+    assert sizes == [place_values()[1]]
 
 
 @pytest.mark.parametrize("size", [0.0, 0.1 - 1e-12, 0.1])
