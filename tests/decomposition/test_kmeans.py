@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 import noregret as nr
 from noregret.decomposition.centres import Centres
 from noregret.decomposition.kmeans import REFINEMENTS
-from noregret.learner.model_file import pack
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
 from tests.naive.kmeans import NaiveKMeans
 from tests.support import by_name
@@ -76,6 +74,17 @@ def test_learns_as_its_twin(options: dict[str, Any]) -> None:
     assert learner.inertia(X) == pytest.approx(sum(twin.loss(row) for row in X.tolist()))
 
 
+@pytest.mark.parametrize(("batch", "start", "first"), [(4, 0, 90), (100, 0, 100), (4, 12, 12), (20, 12, 20)])
+def test_the_first_mini_batch_has_30_rows_for_each_centre_or_as_many_as_asked_for(
+    batch: int, start: int, first: int
+) -> None:
+    learner = make(batch=batch, start=start)
+    losses = learner.play(np.random.default_rng(1).normal(size=(130, 2)) + 5.0).losses
+    assert learner.first_batch == first
+    assert (losses[:first] > 9.0).all()  # the square of the length of the row: no centre is known
+    assert (losses[first:] < 9.0).all()
+
+
 # ---- what the method promises --------------------------------------------------------------------------------------
 
 
@@ -113,7 +122,7 @@ def test_seeds_are_rows_far_from_each_other() -> None:
 
 def test_seeding_keeps_its_bound() -> None:
     """Arthur and Vassilvitskii 2007: the expected loss of the seeds is at most 8 (ln k + 2) times the smallest."""
-    rows = np.repeat(np.arange(5.0), 20)[:, None] * 50.0 + RNG.normal(size=(100, 1))
+    rows = np.repeat(np.arange(5.0), 20)[:, None] * 50.0 + np.random.default_rng(6).normal(size=(100, 1))
     best = sum(((part - part.mean()) ** 2).sum() for part in np.split(rows, 5))
     losses = []
     for seed in range(40):
@@ -138,16 +147,6 @@ def test_distances_are_exact_far_from_the_origin() -> None:
     learner = make().learn(X + 1e8)
     expected = ((X + 1e8)[:, None] - learner.centres) ** 2
     np.testing.assert_allclose(learner.transform(X + 1e8), np.sqrt(expected.sum(axis=2)), rtol=1e-6)
-
-
-def test_sparse_rows_and_late_features_are_those_of_wide_rows() -> None:
-    rows = np.where(np.abs(X) > 1.0, X, 0.0)
-    rows[:30, 3] = 0.0
-    one, other = make().learn(sparse.csr_matrix(rows)), make().learn(rows)
-    assert one.centres.tolist() == other.centres.tolist()
-    named = make().learn([{f"f{at}": value for at, value in enumerate(row) if value} for row in rows.tolist()])
-    order = [named.feature_names.index(f"f{at}") for at in range(4)]
-    np.testing.assert_allclose(named.centres[:, order], other.centres, rtol=1e-9, atol=1e-12)
 
 
 def test_features_that_come_late_count_in_the_loss_of_their_row() -> None:
@@ -197,26 +196,35 @@ def test_clusters_are_as_tight_as_those_of_scikit_learn() -> None:
             assert np.mean(own) <= 1.01 * np.mean(theirs)
 
 
-# ---- bad input -----------------------------------------------------------------------------------------------------
+def test_clusters_are_described_by_what_sets_them_apart() -> None:
+    """The largest first, and at most five features of each, the largest differences first."""
+    rows = np.zeros((1500, 7))
+    rows[:1100, :6] = np.arange(1.0, 7.0)
+    assert make(k=2, start=1500).learn(rows).describe_results()[0] == (
+        "  cluster      rows  largest differences from the mean of all rows"
+    )
+    lines = sorted(make(k=2, start=1500).learn(rows).describe_results()[1:], key=lambda line: line[9:19])
+    assert [line[9:] for line in lines] == [
+        "       400  5 -4.4, 4 -3.67, 3 -2.93, 2 -2.2, 1 -1.47",
+        "     1,100  5 +1.6, 4 +1.33, 3 +1.07, 2 +0.8, 1 +0.533",
+    ]
+    learner = make(k=2, start=1500).learn(rows)
+    assert [int(line[:9]) for line in learner.describe_results()[1:]] == np.argsort(-learner.counts).tolist()
 
 
-@pytest.mark.parametrize("options", [{"k": 0}, {"k": 2.5}, {"start": 1.5}, {"batch": 0}, {"k": float("nan")}], ids=str)
-def test_parameters_are_whole_numbers_in_their_limits(options: dict[str, Any]) -> None:
-    with pytest.raises(nr.BadValue, match=next(iter(options))):
-        make(**options)
+def test_features_without_a_difference_are_not_described() -> None:
+    rows = np.column_stack((np.arange(40.0) % 2.0, np.zeros(40)))
+    assert sorted(line[9:] for line in make(k=2).learn(rows).describe_results()[1:]) == [
+        "        20  0 +0.5", "        20  0 -0.5",
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("row", [[1.0, float("nan"), 0.0, 0.0], [1e200] * 4, [1.0, 2.0], ["a", 1, 2, 3]], ids=str)
-def test_rows_that_cannot_be_learned_change_nothing(row: Any) -> None:
-    for rounds in (5, 20):
-        learner = make(batch=1).learn(X[:rounds])
-        before = pack(learner)
-        with pytest.raises(nr.BadValue):
-            learner.play([row])
-        assert pack(learner) == before
+def test_a_cluster_of_one_row_is_the_mean() -> None:
+    assert make(k=1, batch=1, start=1).learn([[3.0, 4.0]]).describe_results()[1:] == ["        0         1  "]
 
 
-def test_clusters_are_described() -> None:
-    lines = make().learn(ROWS).describe_results()
-    assert len(lines) == 4
-    assert "f1" in " ".join(lines)
+def test_of_many_clusters_the_20_largest_are_described() -> None:
+    lines = make(k=21, start=63).learn(np.random.default_rng(1).normal(size=(80, 2))).describe_results()
+    counts = [int(line[9:19]) for line in lines[1:]]
+    assert len(counts) == 20
+    assert counts == sorted(counts, reverse=True)

@@ -1,6 +1,7 @@
 """Orthogonal matching pursuit: equal to least squares on the atoms chosen, and steps shared where they help most."""
 
 import numpy as np
+import pytest
 
 from noregret.decomposition.pursuit import approximate, pursue, share_steps
 from tests.naive import pursuit as naive
@@ -18,7 +19,7 @@ def test_errors_are_those_of_least_squares_on_the_atoms_chosen() -> None:
     np.testing.assert_allclose(found, [[rest @ rest for rest in own] for own in rests], rtol=1e-9)
     part = pursue(ROWS, ATOMS, 4, np.arange(6) < np.full((300, 1), 2))
     np.testing.assert_allclose(part, [[rest[:2] @ rest[:2] for rest in own] for own in rests], rtol=1e-9)
-    counts = RNG.integers(5, size=300)
+    counts = np.random.default_rng(6).integers(5, size=300)
     expected = [row - own[count] for row, own, count in zip(ROWS, rests, counts, strict=True)]
     np.testing.assert_allclose(approximate(ROWS, ATOMS, counts), expected, rtol=1e-7, atol=1e-12)
 
@@ -48,3 +49,33 @@ def test_steps_go_where_they_lower_the_error_most() -> None:
 def test_no_step_is_taken_of_an_empty_dictionary() -> None:
     assert pursue(ROWS, ATOMS, 0, ALL).shape == (300, 1)
     np.testing.assert_allclose(approximate(ROWS, ATOMS, np.zeros(300, np.int64)), 0.0)
+    assert share_steps(pursue(ROWS, ATOMS, 0, ALL), 10).tolist() == [0] * 300
+
+
+@pytest.mark.parametrize(("length", "left"), [(0.9e-7, 1.0), (1e-7, 1.0), (1.1e-7, 0.0)])
+def test_an_atom_that_almost_depends_on_the_others_adds_nothing(length: float, left: float) -> None:
+    """Outside of the first atom the second has this length."""
+    atoms, row = np.array([[1.0, 0.0], [np.sqrt(1.0 - length**2), length]]), np.array([[1.0, -1.0]])
+    found = pursue(row, atoms, 2, np.ones((1, 2), bool))
+    np.testing.assert_allclose(found, [[2.0, 1.0, left]], atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_steps_that_only_remove_rounding_errors_are_not_taken(scale: float) -> None:
+    """A step must lower an error by more than 1e-20 of the largest error; how large errors are makes no difference."""
+    left = scale * np.array([[1.0, 0.5], [2e-20, 0.0], [0.9e-20, 0.0], [1.0, 1.0]])
+    assert share_steps(left, 4).tolist() == [1, 1, 0, 0]
+
+
+def test_a_step_is_not_taken_for_exactly_the_share_of_rounding_errors() -> None:
+    assert share_steps(np.array([[1.0, 0.5], [1e-20, 0.0]]), 2).tolist() == [1, 0]
+
+
+def test_as_many_atoms_as_features_leave_nothing_however_alike_they_are() -> None:
+    """Rounding errors of one projection alone would leave about 1e-6."""
+    random = np.random.default_rng(1)
+    atoms = 1.0 + 1e-6 * random.normal(size=(12, 12))
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    found = pursue(random.normal(size=(5, 12)), atoms, 12, np.ones((5, 12), bool))
+    assert (np.diff(found, axis=1) < 0.0).all()
+    assert (found[:, -1] < 1e-20).all()

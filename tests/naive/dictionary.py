@@ -1,5 +1,6 @@
 """Online dictionary learning as the paper writes it: atoms in columns, the lasso by trying all choices of signs."""
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -24,6 +25,27 @@ def solve_lasso(x: Floats, D: Floats, penalty: float) -> Floats:
         if lasso_objective(x, D, code, penalty) < lasso_objective(x, D, best, penalty) - 1e-14:
             best = code
     return best
+
+
+def descend(x: Floats, D: Floats, penalty: float, tolerance: float, sweeps: int) -> Floats:
+    """The code after so many sweeps: over all atoms, then over those in use until they settle, and again."""
+    code, everyone = np.zeros(D.shape[1]), range(D.shape[1])
+    least = tolerance * np.abs(D.T @ x).max()
+    among: Sequence[int] = everyone
+    for _ in range(sweeps):
+        largest = 0.0
+        for j in among:
+            before, code[j] = code[j], 0.0
+            size, product = D[:, j] @ D[:, j], D[:, j] @ (x - D @ code)
+            code[j] = np.sign(product) * max(abs(product) - penalty, 0.0) / size if size else 0.0
+            largest = max(largest, abs(code[j] - before) * size)
+        if among is not everyone:
+            among = everyone if largest <= least else among
+        elif largest <= least:
+            break
+        else:
+            among = np.flatnonzero(code).tolist()
+    return code
 
 
 class NaiveDictionary:

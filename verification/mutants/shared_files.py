@@ -5,14 +5,14 @@ SAVED = "tests/metrics/test_saved_state.py"
 
 PROTOCOL = ("protocol",)
 ROWS = ("svd", "pca", *PROTOCOL)
-CLUSTERS = ("kmeans", "dictionary", *PROTOCOL)
-DENSITIES = ("gaussian", "mixture", "kernel_density", "density_files", *PROTOCOL)
+CLUSTERS = ("kmeans", "dictionary", "density_files", "row_forms", *PROTOCOL)
+DENSITIES = ("density_learner", "gaussian", "mixture", "kernel_density", "density_files", "row_forms", *PROTOCOL)
 TOPICS = ("lda", "hdp", "topic_words", "topic_protocol")
 RATINGS = ("factorisation", "rating_rows", "rating_protocol")
 DECOMPOSITION: dict[str, tuple[str, ...]] = {
-    "atoms": ("dictionary", "pursuit"),
+    "atoms": ("atoms", "dictionary", "row_forms"),
     "base": (*ROWS, "kmeans", "gaussian", "lda", "row_baselines"),
-    "centres": CLUSTERS,
+    "centres": ("centres", *CLUSTERS),
     "component_table": ROWS,
     "decomposed": ROWS,
     "density": ROWS,
@@ -25,14 +25,14 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "factors": ROWS,
     "factors_file": ROWS,
     "gaussian": DENSITIES,
-    "gaussian_components": DENSITIES,
-    "gaussian_scores": DENSITIES,
+    "gaussian_components": ("gaussian_components", *DENSITIES),
+    "gaussian_scores": ("gaussian_scores", *DENSITIES),
     "hdp": TOPICS,
     "incremental_pca": ROWS,
     "kernel_density": DENSITIES,
-    "kernel_supports": DENSITIES,
+    "kernel_supports": ("kernel_supports", *DENSITIES),
     "kmeans": CLUSTERS,
-    "lasso_loops": ("dictionary", "pursuit"),
+    "lasso_loops": ("dictionary",),
     "lda": TOPICS,
     "matrix_rows": (*ROWS, "lda"),
     "mean_row": ("row_baselines", *PROTOCOL),
@@ -42,7 +42,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "oja": ROWS,
     "online_pca": ROWS,
     "parameters": ROWS,
-    "pursuit": ("dictionary", "pursuit"),
+    "pursuit": ("pursuit",),
     "rating_baselines": RATINGS,
     "rating_columns": RATINGS,
     "rating_learner": RATINGS,

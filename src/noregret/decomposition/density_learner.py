@@ -1,6 +1,6 @@
 """The base of learners of densities: the loss of a row is -log of its density before it is learned."""
 
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +17,10 @@ from noregret.rules.parameters import Param
 Floats = NDArray[np.float64]
 
 
-def prior_param() -> Param:
-    """How much the start counts."""
-    return Param(1.0, above=0.0, at_most=1e12, search=(0.01, 100.0, "log"),
-                 about="how many rows the variance of the start counts for")  # fmt: skip
-
-
-def variance_param() -> Param:
-    """What is known of a feature at the start."""
-    return Param(1.0, above=1e-100, at_most=1e100, search=(0.01, 100.0, "log"),
+PRIOR = Param(1.0, above=0.0, at_most=1e12, search=(0.01, 100.0, "log"),
+              about="how many rows the variance of the start counts for")  # fmt: skip
+VARIANCE = Param(1.0, above=1e-100, at_most=1e100, search=(0.01, 100.0, "log"),
                  about="the variance of every feature at the start")  # fmt: skip
-
-
 EARLY = 16  # rows of the first mini-batches
 
 
@@ -45,6 +37,7 @@ class DensityLearner(UnsupervisedLearner[AnyCounting]):
     """A learner of the density of rows; a feature that is not known yet has the variance of the start."""
 
     variance: float
+    shows_distance: ClassVar[bool] = False  # whether the components of a row are a distance, put after its log-density
 
     def next_batch(self, state: AnyCounting | None, width: int) -> int:
         """Small mini-batches as long as rows are few: a quarter of those so far, which change the density little."""
@@ -58,7 +51,8 @@ class DensityLearner(UnsupervisedLearner[AnyCounting]):
             * (LOG_TWO_PI + float(np.log(self.variance)))
             * count_beyond(rows, 0 if state is None else state.features)
         )
-        return Scored(components, losses + more)
+        losses = losses + more
+        return Scored(np.column_stack((-losses, components)) if self.shows_distance else components, losses)
 
     def log_density(self, X: RowsLike) -> Floats:
         """The log-density of every row."""
@@ -67,9 +61,10 @@ class DensityLearner(UnsupervisedLearner[AnyCounting]):
     def log_density_one(self, x: RowLike) -> float | None:
         """The same for one row; None before anything was learned."""
         try:
-            return float(self.log_density(one_row(x, self.row_config.allows_missing))[0])
+            found = self.log_density(one_row(x, self.row_config.allows_missing))
         except NotLearned:
             return None
+        return float(found[0])
 
 
 def count_beyond(rows: MatrixRows, known: int) -> Floats:

@@ -102,8 +102,8 @@ class Dictionary(UnsupervisedLearner[Atoms]):
         dense = rows.dense
         codes = self.find_codes(state, row_products(dense, np.ascontiguousarray(state.atoms.T)))
         rest = dense - row_products(codes, state.atoms)
-        sizes = row_products(np.abs(codes), np.ones((self.k, 1)))[:, 0]
-        return Scored(codes, 0.5 * (row_dots(rest, rest) + rows.beyond) + self.find_penalty(state) * sizes)
+        penalties = self.find_penalty(state) * row_dots(codes, np.sign(codes))
+        return Scored(codes, 0.5 * (row_dots(rest, rest) + rows.beyond) + penalties)
 
     # ---- results -------------------------------------------------------------------------------------------------
 
@@ -114,6 +114,8 @@ class Dictionary(UnsupervisedLearner[Atoms]):
 
     def describe_results(self) -> list[str]:
         """The atoms that are used most, with their largest entries."""
+        if not self.rounds:
+            return []
         state = self.latest
         sizes = np.sqrt(np.diag(state.among_codes))
         order = np.argsort(-sizes, kind="stable")

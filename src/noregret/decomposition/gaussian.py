@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import all_finite
 from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored
-from noregret.decomposition.density_learner import DensityLearner, prior_param, variance_param
+from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.gaussian_scores import LOG_TWO_PI, find_root
 from noregret.decomposition.matrix_rows import MatrixRows, row_dots, row_products
@@ -70,8 +70,8 @@ class Moments:
     tasks=("unsupervised",),
     params={
         "batch": batch_param(16),
-        "prior": prior_param(),
-        "variance": variance_param(),
+        "prior": PRIOR,
+        "variance": VARIANCE,
     },
     options=ROW_OPTIONS,
     merge=Merge("none", "features of two learners may be numbered differently"),
@@ -80,6 +80,7 @@ class Gaussian(DensityLearner[Moments]):
     """Gaussian density with the mean and covariance of all rows so far; the loss of a row is -log of its density."""
 
     kind: ClassVar[str] = "gaussian"
+    shows_distance: ClassVar[bool] = True
 
     def __init__(self, batch: float, prior: float, variance: float, **options: Any) -> None:
         super().__init__(batch, **options)
@@ -106,18 +107,13 @@ class Gaussian(DensityLearner[Moments]):
         return np.asarray((state.scatter + start) / (state.count + self.prior))
 
     def score_rows(self, state: Moments, rows: MatrixRows) -> Scored:
-        """Log-density and distance in standard deviations of every row."""
+        """Distance in standard deviations of every row, and -log of the density."""
         root = find_root(self.smoothed(state), "gaussian")
         whiten = np.linalg.solve(root, np.eye(state.features))
         distances = row_products(rows.dense - state.mean, np.ascontiguousarray(whiten.T))
         squares = row_dots(distances, distances) + rows.beyond / self.variance
         losses = 0.5 * (squares + state.features * LOG_TWO_PI) + float(np.log(np.diag(root)).sum())
-        return Scored(np.column_stack((-losses, np.sqrt(squares))), losses)
-
-    def score_part(self, state: Moments | None, rows: MatrixRows, start: int) -> Scored:
-        """Scores of rows; the log-density beside the distance is that of the loss, also where features are new."""
-        components, losses = super().score_part(state, rows, start)
-        return Scored(np.column_stack((-losses, components[:, 1])), losses)
+        return Scored(np.sqrt(squares)[:, None], losses)
 
     # ---- results -------------------------------------------------------------------------------------------------
 
@@ -130,7 +126,7 @@ class Gaussian(DensityLearner[Moments]):
     def covariance(self) -> Floats:
         """The covariance of all rows, divided by their number."""
         state = self.latest
-        return np.asarray(state.scatter / max(state.count, 1))
+        return np.asarray(state.scatter / state.count)
 
     def predict(self, X: RowsLike) -> Floats:
         """The log-density of every row."""
@@ -138,10 +134,12 @@ class Gaussian(DensityLearner[Moments]):
 
     def describe_results(self) -> list[str]:
         """Mean and standard deviation of the first features."""
+        if not self.rounds:
+            return []
         lines = [f"{'mean':>14}{'deviation':>14}  feature"]
-        deviations = np.sqrt(np.diag(self.covariance))
-        table = zip(self.mean.tolist(), deviations.tolist(), self.feature_names, strict=False)
-        lines += [f"{mean:>14.6g}{deviation:>14.6g}  {name}" for mean, deviation, name in list(table)[:SHOWN]]
+        means, deviations = self.mean, np.sqrt(np.diag(self.covariance))
+        for at, name in enumerate(self.feature_names[:SHOWN]):
+            lines.append(f"{means[at]:>14.6g}{deviations[at]:>14.6g}  {name}")
         return lines if self.features <= SHOWN else [*lines, f"    and {self.features - SHOWN} more"]
 
     # ---- model files ---------------------------------------------------------------------------------------------

@@ -76,6 +76,11 @@ class Components:
         prior, variance, _ = self.smoothing
         return np.asarray((self.squares + prior * variance) / (self.count + prior))
 
+    def spread_of_each(self) -> Floats:
+        """The same, made smaller because k components share the space."""
+        k, d = self.means.shape
+        return np.asarray(self.spread_of_all() / k ** (2.0 / max(d, 1)))
+
     def covariances(self) -> Floats:
         """The covariances, or variances, by which rows are scored.
 
@@ -86,8 +91,9 @@ class Components:
         if k == 1:
             rows, more = self.smoothing.prior, np.full(d, self.smoothing.variance)
         else:
-            rows, more = self.smoothing.shrink, self.spread_of_all() / k ** (2.0 / max(d, 1))
-        own = (self.weights * self.effective).reshape(k, *(1 for _ in self.spreads.shape[1:]))
+            rows, more = self.smoothing.shrink, self.spread_of_each()
+        own = self.weights * self.effective
+        own = own[:, None, None] if self.full else own[:, None]
         return np.asarray((own * self.spreads + rows * (np.diag(more) if self.full else more)) / (own + rows))
 
     def gaussians(self) -> Gaussians:
@@ -149,14 +155,13 @@ class Components:
             across = shift * shift
         old, more = (1.0 - rate) * self.weights, rate * new
         total = np.maximum(old + more, np.finfo(np.float64).tiny)
-        shape = (-1, *(1 for _ in across.shape[1:]))
-        wide_old, wide_more, wide = (one.reshape(shape) for one in (old, more, total))
+        wide_old, wide_more, wide = (one[:, None, None] if self.full else one[:, None] for one in (old, more, total))
         change = rate * squares - (wide_more * wide_more / wide) * across  # around the means that these rows make
         self.spreads = (wide_old * self.spreads + change) / wide
         if not self.full:
             self.spreads = np.maximum(self.spreads, 0.0)
         self.means = self.means + (more / total)[:, None] * shift
-        self.weights = (old + more) / (old + more).sum()
+        self.weights = old + more
         kept = (1.0 - rate) ** 2 / self.effective if self.effective else 0.0
         self.effective, self.roots = 1.0 / (kept + rate * rate / n), None
 
@@ -168,7 +173,7 @@ class Components:
         Features are measured in standard deviations; where fewer than k rows differ, the rest has no weight yet.
         """
         rows = self.waiting
-        scaled = (rows - self.mean) / np.sqrt(self.spread_of_all())
+        scaled = rows / np.sqrt(self.spread_of_all())
         centres = Centres.start(self.features)
         centres.seed(scaled, k, random)
         centres.step(scaled)
@@ -176,9 +181,7 @@ class Components:
         shares = np.zeros((len(rows), k))
         shares[np.arange(len(rows)), np.argmin(centres.distances(scaled), axis=1)] = 1.0
         check_size("mixture", k, self.features, self.full)
-        self.weights, self.means = np.zeros(k), np.tile(self.mean, (k, 1))
-        self.spreads = np.zeros((k, *self.spreads.shape[1:]))
-        self.move(rows - self.means[:, None, :], shares, 1.0)
+        self.move(rows - self.means[:, None, :], shares, 1.0)  # nothing is left of the one component so far
         for _ in range(REFINEMENTS):
             self.step(rows, 1.0)
         self.waiting = rows[:0]
@@ -192,12 +195,11 @@ class Components:
         nearest = np.min(np.delete(distances, dead, axis=1), axis=1, initial=np.inf)
         if not np.isfinite(nearest).all() or not nearest.any():
             return
-        k, d = self.means.shape
         nearest /= nearest.max()
         chosen = random.choice(len(rows), size=dead.size, p=nearest / nearest.sum())
-        spread = self.spread_of_all() / k ** (2.0 / max(d, 1))
+        spread = self.spread_of_each()
         self.means, self.spreads, self.weights = self.means.copy(), self.spreads.copy(), self.weights.copy()
-        self.means[dead], self.weights[dead] = rows[chosen], 1.0 / k
+        self.means[dead], self.weights[dead] = rows[chosen], 1.0 / len(self.weights)
         self.spreads[dead] = np.diag(spread) if self.full else spread
         self.weights /= self.weights.sum()
         self.roots = None

@@ -1,5 +1,6 @@
 """Kernel density estimates with a budget: a Gaussian kernel on each of the rows that are kept."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored
-from noregret.decomposition.density_learner import DensityLearner, prior_param, variance_param
+from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.kernel_supports import Kernel, Limits, Supports
 from noregret.decomposition.matrix_rows import MatrixRows
@@ -49,8 +50,8 @@ MOST_MERGED = 1 << 12  # supports whose distances to each other are in memory to
         "width": Param(1.0, above=1e-100, at_most=1e100, search=(0.1, 10.0, "log"),
                            about="times the bandwidths of the rule; the bandwidth itself where it is fixed"),
         "batch": batch_param(256),
-        "prior": prior_param(),
-        "variance": variance_param(),
+        "prior": PRIOR,
+        "variance": VARIANCE,
     },
     options=ROW_OPTIONS,
     merge=Merge("none", "rows that two learners have kept are of different numbers of rows"),
@@ -59,6 +60,7 @@ class KernelDensity(DensityLearner[Supports]):
     """Kernel density estimate with a budget; the loss of a row is -log of its density."""
 
     kind: ClassVar[str] = "kernel_density"
+    shows_distance: ClassVar[bool] = True
 
     def __init__(self, budget: float, policy: str, bandwidth: str, batch: float, **options: Any) -> None:
         names = ("shape", "width", "prior", "variance")
@@ -110,13 +112,12 @@ class KernelDensity(DensityLearner[Supports]):
         return Kernel(mean, np.asarray(variances * (self.width * rows ** (-1.0 / (d + 4.0))) ** 2))
 
     def score_rows(self, state: Supports, rows: MatrixRows) -> Scored:
-        """Log-density of every row, and its distance from the nearest row that is kept, in bandwidths."""
+        """Distance of every row from the nearest that is kept, in bandwidths, and -log of the density."""
         far = rows.beyond / self.variance
         if not len(state.points):
-            return Scored(np.column_stack((-0.5 * far, np.sqrt(far))), 0.5 * far)
+            return Scored(np.sqrt(far)[:, None], 0.5 * far)
         logs, distances = state.score(rows.dense, self.find_kernel(state))
-        losses = 0.5 * far - logs
-        return Scored(np.column_stack((-losses, np.sqrt(distances + far))), losses)
+        return Scored(np.sqrt(distances + far)[:, None], 0.5 * far - logs)
 
     # ---- results -------------------------------------------------------------------------------------------------
 
@@ -152,8 +153,8 @@ class KernelDensity(DensityLearner[Supports]):
         if not self.rounds:
             return []
         kept = f"{len(self.latest.points):,} of {self.rounds:,} rows are kept"
-        table = zip(self.bandwidths.tolist(), self.feature_names, strict=True)
-        lines = [f"{width:>14.6g}  {name}" for width, name in list(table)[:SHOWN]]
+        widths = self.bandwidths
+        lines = [f"{widths[at]:>14.6g}  {name}" for at, name in enumerate(self.feature_names[:SHOWN])]
         more = [f"    and {self.features - SHOWN} more"] if self.features > SHOWN else []
         return [kept, f"{'bandwidth':>14}  feature", *lines, *more]
 
@@ -180,6 +181,4 @@ class KernelDensity(DensityLearner[Supports]):
             raise corrupt("rows that it has kept are missing")
         if merges and weights.sum() != count:
             raise corrupt("the weights of its rows are not those of all rows")
-        found = self.start_state(0)
-        found.points, found.weights, found.spreads, found.count = points, weights, spreads, count
-        return found
+        return replace(self.start_state(features), points=points, weights=weights, spreads=spreads, count=count)

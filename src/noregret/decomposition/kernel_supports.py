@@ -114,15 +114,12 @@ class Supports:
 
     def keep_sample(self, rows: Floats, random: np.random.Generator) -> None:
         """A uniform sample of all rows (Vitter 1985): row t takes the place of another with probability budget / t."""
-        budget = self.limits.budget
-        free = max(budget - len(self.points), 0)
+        free = self.limits.budget - len(self.points)
         self.add(rows[:free])
         late = rows[free:]
         places = random.integers(self.count + 1 + np.arange(len(late)))
-        self.points = self.points.copy()
-        for row, place in zip(late, places.tolist(), strict=True):
-            if place < budget:
-                self.points[place] = row
+        for at in np.flatnonzero(places < self.limits.budget).tolist():
+            self.points[places[at]] = late[at]
         self.count += len(late)
 
     def keep_latest(self, rows: Floats) -> None:
@@ -134,7 +131,7 @@ class Supports:
         self.add(rows)
         budget = self.limits.budget
         if len(self.points) > budget:
-            whiten = Gaussians.of(rows[:1], covariance[None], "kernel_density").whiten[0]
+            whiten = Gaussians.of(rows, covariance[None], "kernel_density").whiten[0]
             self.merge_nearest(len(self.points) - budget + budget // ROOM, whiten)
 
     def merge_nearest(self, times: int, whiten: Floats) -> None:
@@ -162,12 +159,9 @@ class Supports:
             weights[one], weights[other] = total, 0.0
             own = find_costs_of(one, places, weights)
             costs[one], costs[:, one], costs[other], costs[:, other] = own, own, np.inf, np.inf
-            stale = np.flatnonzero((nearest == one) | (nearest == other))
+            stale = np.flatnonzero((nearest == one) | (nearest == other))  # what is merged comes nearer to no other
             nearest[stale] = np.argmin(costs[stale], axis=1)
-            closer = own < least
-            nearest[closer] = one
-            changed = np.concatenate((stale, np.flatnonzero(closer)))
-            least[changed] = costs[changed, nearest[changed]]
+            least[stale] = costs[stale, nearest[stale]]
             least[other] = np.inf
         self.points, self.weights, self.spreads = points, weights, spreads
         self.take(np.flatnonzero(weights))

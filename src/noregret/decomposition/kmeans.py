@@ -9,7 +9,7 @@ from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.centres import Centres, squares_to
 from noregret.decomposition.factors_file import read_array
-from noregret.decomposition.matrix_rows import LARGEST, MatrixRows, row_dots
+from noregret.decomposition.matrix_rows import LARGEST, MatrixRows
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.errors import BadValue
@@ -83,7 +83,7 @@ class KMeans(UnsupervisedLearner[Centres]):
         squares = state.distances(rows.dense) + rows.beyond[:, None]
         found[:, : len(state.centres)] = np.sqrt(squares)
         if not len(state.centres):
-            return Scored(found, row_dots(rows.dense, rows.dense) + rows.beyond)
+            return Scored(found, rows.beyond)
         nearest = state.centres[np.argmin(squares, axis=1)]
         return Scored(found, squares_to(rows.dense, nearest) + rows.beyond)
 
@@ -114,8 +114,10 @@ class KMeans(UnsupervisedLearner[Centres]):
 
     def describe_results(self) -> list[str]:
         """A line for every cluster, the largest first: how many rows it has, and what sets it apart from the mean."""
+        if not self.rounds:
+            return []
         centres, counts, names = self.centres, self.counts, self.feature_names
-        mean = counts @ centres / max(int(counts.sum()), 1)
+        mean = counts @ centres / int(counts.sum())
         lines = [f"{'cluster':>9}{'rows':>10}  largest differences from the mean of all rows"]
         for number in np.argsort(-counts, kind="stable")[:SHOWN].tolist():
             difference = centres[number] - mean
@@ -133,10 +135,10 @@ class KMeans(UnsupervisedLearner[Centres]):
         centres, counts = read_array(arrays, "centres", 2), arrays.get("counts")
         if counts is None or counts.dtype != np.int64 or counts.ndim != 1 or (counts < 0).any():
             raise corrupt("counts must be whole numbers from 0 on")
-        if centres.shape != (counts.size, features) or counts.size > self.k:
+        if centres.shape != (counts.size, features) or not 1 <= counts.size <= self.k:
             raise corrupt("its centres and their counts do not fit together")
         if (np.abs(centres) > LARGEST).any():
             raise corrupt("a centre is farther away than any row can be")
-        if sum(counts.tolist()) > self.learned_rows:
-            raise corrupt("its centres have learned more rows than there were")
+        if not 1 <= sum(counts.tolist()) <= self.learned_rows:
+            raise corrupt("its centres have learned no rows, or more than there were")
         return Centres(centres, counts.copy(), read_count(header, "steps"))

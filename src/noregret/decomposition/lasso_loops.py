@@ -41,15 +41,13 @@ def entry(table: Table) -> int:
 
 def find_codes(problem: Problem, found: Found, numbers: Floats) -> None:
     """The code of every row, starting from zeros."""
-    atoms, used = problem.gram.shape[0], found.used
-    for row in range(problem.products.shape[0]):
+    atoms, used = len(problem.gram), found.used
+    for row in range(len(problem.products)):
         rest, code = problem.products[row], found.codes[row]
         largest = 0.0
         for j in range(atoms):
             largest = max(largest, abs(rest[j]))
         least, sweeps = numbers[TOLERANCE] * largest, 0
-        if largest <= numbers[PENALTY]:
-            continue
         while sweeps < numbers[SWEEPS]:
             changed, size = 0.0, 0
             for j in range(atoms):

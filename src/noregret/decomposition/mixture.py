@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored
-from noregret.decomposition.density_learner import DensityLearner, prior_param, variance_param
+from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.gaussian_components import Components, Smoothing
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns
@@ -50,8 +50,8 @@ FEWEST = 10  # rows for each component, of which results are made that are asked
                         about="how many rows the variances of all rows count for in each component"),
         "least": Param(0.01, at_least=0.0, below=1.0, untuned="larger values also move components of rare rows",
                        about="a component is placed anew when its weight is below this share of 1/k"),
-        "prior": prior_param(),
-        "variance": variance_param(),
+        "prior": PRIOR,
+        "variance": VARIANCE,
     },
     options=ROW_OPTIONS,
     merge=Merge("none", "components of two learners have no common order"),
@@ -86,7 +86,7 @@ class Mixture(DensityLearner[Components]):
         share = len(new) / (state.count + len(new))
         distances = state.step(new, share**self.decay if found else share)
         state.see(new)
-        if found and (dead := state.find_dead(self.least)).size:
+        if (dead := state.find_dead(self.least)).size:
             state.revive(dead, new, distances, self.random(state))
         if not found:
             state.waiting = np.concatenate((state.waiting, new))

@@ -44,9 +44,7 @@ def walk(rows: Floats, atoms: Floats, steps: int) -> Iterator[Floats]:
     for step in range(steps):
         chosen = atoms[np.argmax(np.abs(rest @ atoms.T), axis=1)]
         before = directions[:, :step]
-        for _ in range(2):  # again, because of rounding
-            along = np.matmul(before, chosen[:, :, None])
-            chosen = chosen - np.matmul(along.transpose(0, 2, 1), before)[:, 0]
+        chosen = remove(before, remove(before, chosen))  # again, because of rounding
         lengths = np.sqrt(np.einsum("nd,nd->n", chosen, chosen))
         new = lengths > DEPENDENT
         directions[new, step] = chosen[new] / lengths[new, None]
@@ -54,9 +52,15 @@ def walk(rows: Floats, atoms: Floats, steps: int) -> Iterator[Floats]:
         yield rest
 
 
+def remove(directions: Floats, rows: Floats) -> Floats:
+    """What is left of each row outside of its own directions, which are orthonormal."""
+    along = np.matmul(directions, rows[:, :, None])
+    return np.asarray(rows - np.matmul(along.transpose(0, 2, 1), directions)[:, 0])
+
+
 def share_steps(left: Floats, most: int) -> NDArray[np.int64]:
     """How many steps each row takes of so many in all: those that lower the error most, in order for each row."""
     gains = np.minimum.accumulate(left[:, :-1] - left[:, 1:], axis=1)
     chosen = np.argsort(-gains, axis=None, kind="stable")[:most]
     chosen = chosen[gains.ravel()[chosen] > ROUNDING * left.max(initial=0.0)]
-    return np.bincount(chosen // max(gains.shape[1], 1), minlength=len(left)).astype(np.int64)
+    return np.bincount(chosen // gains.shape[1], minlength=len(left)).astype(np.int64)
