@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import confusion
 import figures
 import kernels
 import label_noise
+import learned_atoms
 import matrix_games
 import ofs_against_kbest
 import order_and_average
@@ -44,6 +46,18 @@ def test_a_dictionary_is_compared_with_lines_at_the_same_size() -> None:
     for row in PATCH_ROWS:
         assert 0.0 <= row.best_svd <= row.svd + 1e-9
         assert 0.0 < row.share < 100.0
+
+
+@cache
+def learned() -> learned_atoms.Learned:
+    return learned_atoms.measure()
+
+
+def test_bars_that_made_the_rows_are_learned_and_found_in_a_sum_of_three() -> None:
+    """Every weight of x = .8 a + .3 b + .5 c is found, each smaller by about the penalty, and no other bar is."""
+    for row in learned().rows:
+        assert row.cosine > 0.99
+        assert row.found == pytest.approx(max(row.weight - 0.15, 0.0), abs=0.04)
 
 
 SVD_ROWS = svd_error.measure(ranks=(2, 8, 16), rows=400)
@@ -238,6 +252,10 @@ SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
     "kernels": (kernels.draw, 3),
     "ofs_against_kbest": (lambda axes: ofs_against_kbest.draw(axes, KBEST_ROWS), 1),
     "compression": (lambda panels: compression.draw(panels, PATCH_ROWS), 2),
+    "learned_atoms": (
+        lambda panels: learned_atoms.draw(panels, learned().atoms, learned_atoms.learn_patches(GREY, 8)),
+        2,
+    ),
     "svd_error": (lambda axes: svd_error.draw(axes, SVD_ROWS), 1),
 }
 

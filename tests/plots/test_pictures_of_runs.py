@@ -298,3 +298,39 @@ def test_the_plots_are_a_part_of_the_package() -> None:
 def test_nothing_but_a_figure_imports_matplotlib() -> None:
     code = "import sys, noregret.plots, noregret.cli.plot; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_components_are_pictures_where_features_fill_a_square_and_bars_otherwise(tmp_path: Path) -> None:
+    pixels = np.abs(RNG.normal(size=(60, 16)))
+    svd: Any = nr.make("svd", rank=3, batch=1).learn(pixels)
+    tiles = [axes.images[0].get_array() for axes in svd.plot().axes if axes.images]
+    assert [tile.shape for tile in tiles] == [(4, 4)] * 3
+    for tile, one in zip(tiles, svd.components, strict=True):
+        grey = 0.5 + one / (2.0 * np.abs(one).max()) if one.min() < 0.0 else one / one.max()
+        np.testing.assert_allclose(tile.ravel(), grey)
+    assert plots.components(svd, (2, 8)).axes[0].images[0].get_array().shape == (2, 8)
+    assert len(plots.components(svd, largest=2)._suptitle.get_text().split("2 of 3")) == 2
+
+    named: Any = nr.make("pca_incremental", rank=2).learn([{"a": 1.0, "b": 9.0}, {"a": 2.0, "b": -3.0}])
+    labels = [tick.get_text() for tick in named.plot().axes[0].get_yticklabels()]
+    assert labels == ["b", "a"]
+    svd.save(tmp_path / "svd.nr")
+    succeeded(noregret("plot", "svd.nr", "--shape", "8x2", "--out", "svd.png", cwd=tmp_path))
+    assert (tmp_path / "svd.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_components_that_cannot_be_drawn_say_why(tmp_path: Path) -> None:
+    svd: Any = nr.make("svd", rank=3, batch=1).learn(np.ones((4, 6)))
+    for shape in ((2, 2), (0, 6), (6,), "6", (1, 3, 2), (2.0, 3)):
+        with pytest.raises(nr.BadValue, match="shape"):
+            plots.components(svd, shape)
+    with pytest.raises(nr.BadValue, match="gaussian has no components"):
+        nr.make("gaussian").learn(np.ones((4, 6))).plot()
+    with pytest.raises(nr.BadValue, match="largest"):
+        plots.components(svd, largest=0)
+    with pytest.raises(nr.BadValue, match="takes no rows"):
+        svd.plot(np.ones((4, 6)))
+    svd.save(tmp_path / "svd.nr")
+    for shape, words in (("3", "shape must be"), ("3x3", "but there are 6 features"), ("axb", "as in 8x8")):
+        refused(noregret("plot", "svd.nr", "--shape", shape, "--out", "a.png", cwd=tmp_path), words)
+    refused(noregret("plot", "losses", "--shape", "2x3", "--out", "a.png", cwd=tmp_path), "models without labels")

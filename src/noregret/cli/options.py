@@ -263,6 +263,8 @@ def add_plot_options(plot: Parser) -> None:
     plot.add_argument("--kind", choices=("curves", "regret", "confusion", "reliability", "entry_weights"),
                       help="what to draw of a report (default: curves; of `evaluate`, confusion)")  # fmt: skip
     plot.add_argument("--learner", metavar="NAME", help="a learner of the report, for its regret or confusion matrix")
+    plot.add_argument("--shape", metavar="HxW", help="of a model without labels: height and width of the picture that "
+                      "the features are (default: a square, where they fill one); 8x8x3 with colours")  # fmt: skip
     plot.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
     plot.set_defaults(module="plot")
 

@@ -27,7 +27,8 @@ KINDS = ("curves", "regret", "confusion", "reliability", "entry_weights")  # pic
 def run(args: argparse.Namespace) -> int:
     if args.what is None:
         rows = [*THEORY.items(),
-                ("MODEL.nr", "the largest weights of a saved model; of auto, those of its entries over time"),
+                ("MODEL.nr", "the largest weights of a saved model; of auto, those of its entries over time; "
+                 "the components of a model without labels"),
                 ("REPORT.json", f"of a report that --json wrote: --kind {', '.join(KINDS)}")]  # fmt: skip
         sys.stdout.write(text_table(("picture", "what it shows"), rows) + "\n")
         return 0
@@ -41,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
         raise BadValue(f"there is no picture and no file {args.what!r}; `noregret plot` lists the pictures")
     if args.kind is not None and not (is_file and args.what.lower().endswith(".json")):
         raise BadValue(f"--kind is for JSON reports, which {args.what} is not")
+    if args.shape is not None and (not is_file or args.what.lower().endswith(".json")):
+        raise BadValue(f"--shape is for models without labels, which {args.what} is not")
     draw(args)
     sys.stdout.write(f"wrote {args.out}\n")
     return 0
@@ -60,7 +63,16 @@ def draw(args: argparse.Namespace) -> None:
         for file in args.rule:
             import_file(file)
         learner: Any = load_learner(args.what)
-        plots.save_figure(learner.plot(), args.out, "--out")
+        figure = learner.plot() if args.shape is None else plots.components(learner, read_shape(args.shape))
+        plots.save_figure(figure, args.out, "--out")
+
+
+def read_shape(text: str) -> tuple[int, ...]:
+    """Height and width, as in 8x8."""
+    sides = text.lower().split("x")
+    if not all(side.isdecimal() for side in sides):
+        raise BadValue(f"--shape takes a height and a width, as in 8x8, not {text}")
+    return tuple(map(int, sides))
 
 
 def draw_report(args: argparse.Namespace) -> None:

@@ -30,7 +30,7 @@ from noregret.decomposition.row_encoder import RowConfig, RowEncoder
 from noregret.decomposition.truth import check_truth
 from noregret.decomposition.unsupervised_file import dump_learner, restore_learner
 from noregret.decomposition.waiting_rows import WaitingRows
-from noregret.errors import BadValue, NotLearned
+from noregret.errors import BadValue, NotLearned, import_extra
 from noregret.features.transforms import as_pipeline
 from noregret.learner.base_learner import BaseLearner, Transforms
 from noregret.learner.encode import one_row
@@ -354,6 +354,12 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def describe_results(self) -> list[str]:
         """What it found, as lines of text for `noregret show`."""
         return [f"{self.features:,} features, {self.rounds:,} rows"]
+
+    def plot(self, X: RowsLike = None, y: LabelsLike = None) -> Any:
+        """The components as a matplotlib figure: as pictures where features are pixels, otherwise as bars."""
+        if X is not None:
+            raise BadValue(f"{self.card.name} draws its components and takes no rows: plot()")
+        return import_extra("noregret.plots", "plots", "plot()").components(self)
 
     def __repr__(self) -> str:
         return f"<{self.card.name}: {self.task}, {self.rounds} rows, {self.features} features>"

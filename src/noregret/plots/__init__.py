@@ -4,6 +4,7 @@ matplotlib is an extra (`pip install 'noregret[plots]'`) that is imported when t
 """
 
 from noregret.plots.classes import accuracy_matrix, confusion, reliability
+from noregret.plots.components import components
 from noregret.plots.compression import compression
 from noregret.plots.curves import curves, regret
 from noregret.plots.experts import experts
@@ -18,7 +19,8 @@ from noregret.plots.theory import confidence_ellipse, mistakes_against_margin, t
 from noregret.plots.weights import weights
 
 __all__ = [
-    "accuracy_matrix", "compression", "confidence_ellipse", "confusion", "curves", "decision", "entry_weights",
-    "experts", "html_report", "losses", "mistakes_against_margin", "passive_aggressive_sets", "passive_aggressive_step",
-    "portfolios", "regret", "reliability", "save_figure", "truncation", "updates", "weights", "winnow_total_weight",
+    "accuracy_matrix", "components", "compression", "confidence_ellipse", "confusion", "curves", "decision",
+    "entry_weights", "experts", "html_report", "losses", "mistakes_against_margin", "passive_aggressive_sets",
+    "passive_aggressive_step", "portfolios", "regret", "reliability", "save_figure", "truncation", "updates",
+    "weights", "winnow_total_weight",
 ]  # fmt: skip

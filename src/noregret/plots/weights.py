@@ -42,7 +42,7 @@ def weights(learner: Learner, largest: int = 15) -> Figure:
     return figure
 
 
-def draw_bars(panel: Axes, values: Mapping[Any, float]) -> None:
+def draw_bars(panel: Axes, values: Mapping[Any, float], about: str = "weight") -> None:
     """Bars from the largest on, in one colour for each sign."""
     places = range(len(values))
     colours = [COLOURS[0] if value > 0.0 else COLOURS[1] for value in values.values()]
@@ -50,5 +50,5 @@ def draw_bars(panel: Axes, values: Mapping[Any, float]) -> None:
     panel.set_yticks(places, [literal(name, 24) for name in values], fontsize=8)
     panel.invert_yaxis()
     panel.axvline(0.0, color="black", linewidth=0.8)
-    panel.set_xlabel("weight")
+    panel.set_xlabel(about)
     panel.grid(visible=False, axis="y")
