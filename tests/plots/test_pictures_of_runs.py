@@ -321,7 +321,8 @@ def test_components_are_pictures_where_features_fill_a_square_and_bars_otherwise
 
 def test_components_that_cannot_be_drawn_say_why(tmp_path: Path) -> None:
     svd: Any = nr.make("svd", rank=3, batch=1).learn(np.ones((4, 6)))
-    for shape in ((2, 2), (0, 6), (6,), "6", (1, 3, 2), (2.0, 3)):
+    shapes: tuple[Any, ...] = ((2, 2), (0, 6), (6,), "6", (1, 3, 2), (2.0, 3))
+    for shape in shapes:
         with pytest.raises(nr.BadValue, match="shape"):
             plots.components(svd, shape)
     with pytest.raises(nr.BadValue, match="gaussian has no components"):
@@ -331,6 +332,6 @@ def test_components_that_cannot_be_drawn_say_why(tmp_path: Path) -> None:
     with pytest.raises(nr.BadValue, match="takes no rows"):
         svd.plot(np.ones((4, 6)))
     svd.save(tmp_path / "svd.nr")
-    for shape, words in (("3", "shape must be"), ("3x3", "but there are 6 features"), ("axb", "as in 8x8")):
-        refused(noregret("plot", "svd.nr", "--shape", shape, "--out", "a.png", cwd=tmp_path), words)
+    for text, words in (("3", "shape must be"), ("3x3", "but there are 6 features"), ("axb", "as in 8x8")):
+        refused(noregret("plot", "svd.nr", "--shape", text, "--out", "a.png", cwd=tmp_path), words)
     refused(noregret("plot", "losses", "--shape", "2x3", "--out", "a.png", cwd=tmp_path), "models without labels")
