@@ -1,12 +1,15 @@
 """What all tests share.
 
 Compiled loops are kept in the user's cache folder, or in the one NOREGRET_CACHE names; test processes that run side by
-side share it, so that each loop is compiled once.
+side share it, so that each loop is compiled once. Linear algebra has one thread in each of them: as many test processes
+as cores with as many threads as cores each would wait for each other most of the time.
 """
 
 import gc
 import os
 from collections.abc import Iterator
+
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch are imported
 
 import pytest
 
