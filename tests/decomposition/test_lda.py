@@ -39,6 +39,16 @@ def test_special_functions_are_those_of_scipy() -> None:
         assert error.max() < 1e-12
     ratio = np.array([exp_digamma(value) for value in x.tolist()]) / np.exp(psi(x))
     assert np.abs(ratio - 1.0).max() < 1e-12
+    assert exp_digamma(1e300) == 1e300
+
+
+def test_special_functions_are_exact_to_the_last_places_where_their_series_begin() -> None:
+    x = np.linspace(8.0, 9.0, 200)
+    assert np.abs([digamma(value) for value in x.tolist()] - psi(x)).max() < 3e-15
+    assert np.abs([log_gamma(value) for value in x.tolist()] - gammaln(x)).max() < 8e-15
+    x = np.linspace(0.5, 1.0, 200)
+    ratio = np.array([exp_digamma(value) for value in x.tolist()]) / np.exp(psi(x))
+    assert np.abs(ratio - 1.0).max() < 6e-15
 
 
 # ---- twins ---------------------------------------------------------------------------------------------------------
