@@ -10,6 +10,7 @@ import pytest
 from safetensors.numpy import save
 
 import noregret as nr
+from noregret.decomposition.rating_columns import check_ids
 from noregret.decomposition.rating_loops import LAM_USERS
 from noregret.learner.model_file import FORMAT, KEY, digest, pack, unpack
 from tests.attacks.cut_off import outcome
@@ -45,6 +46,7 @@ FORMS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "array": lambda: (np.array(PAIRS), np.array(Y)),
     "array of floats with ratings": lambda: (np.array(ROWS), None),
     "array of objects": lambda: (np.array(PAIRS, object), Y),
+    "arrays": lambda: (list(np.array(ROWS)), None),
     "pandas": lambda: (frame("pandas"), None),
     "polars": lambda: (frame("polars", user="user_id", item="ItemID"), None),
 }  # fmt: skip
@@ -78,6 +80,12 @@ def test_tables_are_read_by_the_names_of_their_columns(text: str, tmp_path: Path
     np.testing.assert_allclose(texts.user_factors, numbers.user_factors)
 
 
+def test_ids_that_need_no_change_are_taken_as_they_are() -> None:
+    given = ["a", 7, "7"]
+    assert check_ids(given, "user") is given
+    assert check_ids([7.0, np.int64(8), np.str_("a")], "user") == [7, 8, "a"]
+
+
 def test_one_rating_at_a_time() -> None:
     learner = make()
     for (user, item), rating in zip(PAIRS, Y, strict=True):
@@ -85,7 +93,7 @@ def test_one_rating_at_a_time() -> None:
     assert pack(learner) == EXPECTED
     learner = make()
     for row in ROWS:
-        learner.learn_one(row)
+        learner.learn_one(np.array(row))
     assert pack(learner) == EXPECTED
     assert learner.predict_one(np.array([7, 1])) == learner.predict_one((7, 1)) == learner.predict_one(DICTS[0])
 
@@ -115,10 +123,17 @@ def test_nothing_is_learned_of_no_rows() -> None:
     ([(7, 1), ((1, 2), 1)], [3.0, 3.0], "row 1: the user"),
     ([(7, 1), 3], [3.0, 3.0], "row 1: a row is a dict with user and item, or a pair"),
     ([(7, 1), (7, 1, 2, 3)], [3.0, 3.0], "row 1: a row is a dict"),
+    ([(7, 1, 2), (7, 1)], None, "row 1: a row is a dict"),
+    ([7, (7, 1)], [3.0, 3.0], r"row 0: a row is a dict with user and item, or a pair \(user, item\), not 7$"),
+    ([(7, 1), np.array(7)], [3.0, 3.0], "row 1: a row is a dict"),
+    ([(7,), (7, 1)], [3.0, 3.0], "row 0: a row is a dict"),
     ([DICTS[0], (7, 1)], [3.0, 3.0], "row 1 must be a dict"),
     ([DICTS[0], {"user": 7}], [3.0, 3.0], "row 1: the item is missing"),
     ([DICTS[0], {**DICTS[0], "genre": "x"}], [3.0, 3.0], "row 1: unknown column 'genre'"),
-    ([DICTS[0], {**DICTS[0], "userId": 8}], [3.0, 3.0], "row 1 has two columns of the user"),
+    ([DICTS[0], {"item": 7}], [3.0, 3.0], "row 1: the user is missing"),
+    ([DICTS[0], {"user": 7, 5: 7}], [3.0, 3.0], "row 1: unknown column 5; a rating has user, item, rating, time:"),
+    ([DICTS[0], {**DICTS[0], "userId": 8}], [3.0, 3.0],
+     "row 1: the columns 'user' and 'userId' both hold the user; leave one of them out$"),
     ([{**DICTS[0], "rating": 3}, DICTS[1]], None, "row 1: the rating is missing"),
     (np.ones((2, 4)), [3.0, 3.0], "two columns, user and item, not the shape"),
     (np.ones(2), [3.0, 3.0], "two columns"),
@@ -139,12 +154,19 @@ def test_frames_that_cannot_be_learned_say_which_column(library: str) -> None:
     table = pytest.importorskip(library).DataFrame
     for cells, problem in (
         ({"user": [1, 2], "rating": [3, 3]}, "there is no column 'item'"),
-        ({"user": [1, 2], "item": [1, 2], "genre": [3, 3]}, "unknown column 'genre'"),
+        ({"user": [1, 2], "item": [1, 2], "genre": [3, 3]}, "^unknown column 'genre'"),
         ({"user": [1, 2], "userid": [1, 2], "item": [3, 3]}, "both hold the user"),
         ({"user": ["a", None], "item": [1, 2], "rating": [3, 3]}, "row 1: the user is missing"),
     ):
         with pytest.raises(nr.BadValue, match=problem):
             make().learn(table(cells))
+
+
+def test_a_frame_that_is_not_computed_yet_is_refused() -> None:
+    X = frame("polars").lazy()
+    with pytest.raises(nr.BadValue, match="a LazyFrame is lazy; collect it first"):
+        make().learn(X)
+    assert pack(make().learn(X.collect())) == EXPECTED
 
 
 @pytest.mark.parametrize(("options", "problem"), [

@@ -16,6 +16,7 @@ from noregret.data.labels import targets
 from noregret.data.transcript import Transcript
 from noregret.decomposition.rating_columns import Id, check_id
 from noregret.decomposition.rating_loops import (
+    AVERAGING,
     ERROR,
     ERROR_OF_MEAN,
     SUM,
@@ -50,10 +51,9 @@ DAMPING = Param(4.0, above=0.0, search=(0.5, 50.0, "log"), about="as how many ra
 
 
 class Plan(NamedTuple):
-    """What the loop learns: sizes of the state, and the numbers that it reads."""
+    """What the loop learns: how many factors, and the numbers that it reads."""
 
     k: int
-    averaging: bool
     numbers: Floats
 
 
@@ -98,7 +98,8 @@ class RatingLearner(BaseLearner):
         self.reader = RowReader()  # keeps nothing but names of streams that it has read
         self.plan = self.make_plan()
         self.user_numbers, self.item_numbers = Numbers(), Numbers()
-        self.state = RatingState(Shape(self.plan.k, self.plan.averaging, self.seed, self.native))
+        averaging = bool(self.plan.numbers[AVERAGING])
+        self.state = RatingState(Shape(self.plan.k, averaging, self.seed, self.native))
 
     @abstractmethod
     def make_plan(self) -> Plan:
@@ -125,7 +126,7 @@ class RatingLearner(BaseLearner):
         for name, given in (("weight", weight), ("query", query)):
             if given is not None:
                 raise BadValue(f"{self.card.name} does not support {name}=: leave it out")
-        users, items, beside, _ = read_ratings(X, self.reader)
+        users, items, beside = read_ratings(X, self.reader)
         truth = self.check_ratings(beside, labels_to_list(y), len(users))
         with self._lock:
             self._change.settle()
@@ -196,7 +197,7 @@ class RatingLearner(BaseLearner):
 
     def predict(self, X: RowsLike) -> NDArray[np.float64]:
         """The rating of every row; a user or an item that is not known counts as one without a bias."""
-        users, items, *_ = read_ratings(X, self.reader)
+        users, items, _ = read_ratings(X, self.reader)
         with self._lock:
             self._change.settle()
             self.require_ratings()

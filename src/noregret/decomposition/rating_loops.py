@@ -16,7 +16,7 @@ from noregret.jit.compiled import unbound
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
-RANKING, AVERAGING, OFFSET, ETA, LAM_USERS, LAM_ITEMS, BETA, DAMPING = range(8)  # the numbers that the loop reads
+RANKING, AVERAGING, OFFSET, ETA, LAM_USERS, LAM_ITEMS, BETA, DAMPING, NUMBERS = range(9)  # what it reads, how many
 NONE, MEAN, BIASES = range(3)  # what is beside u.v: nothing, the mean of all ratings, also the biases
 SUM, COUNT, ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN, TOTALS = range(6)  # the totals that it writes, and their number
 LEAST = 0.02  # shares are at least so far from 0 and 1, where log-odds are infinite
@@ -285,9 +285,9 @@ LONGS = np.zeros(1, np.int64)
 ROUNDS = Rounds(LONGS, LONGS, np.zeros(1), np.zeros(1), LONGS, np.zeros(1))
 MEMORY = Memory(LONGS, *(np.zeros(1) for _ in range(5)))
 PLAYS = {"rounds": ROUNDS, "users": side_example(), "items": side_example(), "known": KNOWN, "totals": np.zeros(TOTALS),
-         "memory": MEMORY, "numbers": np.zeros(8)}  # fmt: skip
+         "memory": MEMORY, "numbers": np.zeros(NUMBERS)}  # fmt: skip
 SCORES = {"pairs": Pairs(LONGS, LONGS, np.zeros(1)), "users": side_example(), "items": side_example(),
-          "totals": np.zeros(TOTALS), "numbers": np.zeros(8)}  # fmt: skip
+          "totals": np.zeros(TOTALS), "numbers": np.zeros(NUMBERS)}  # fmt: skip
 
 
 def make_play() -> Loop:
