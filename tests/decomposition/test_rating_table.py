@@ -13,8 +13,6 @@ from noregret.decomposition.document_loops import place_values
 from noregret.decomposition.rating_table import Known, Loop, add_rating, count_slots, fill_lists, find_slot
 from noregret.learner.model_file import pack
 
-RNG = np.random.default_rng(4)
-
 
 def make_known(users: Any, items: Any, slots: int) -> Known:
     """Ratings that are in no list yet."""
@@ -26,25 +24,25 @@ def make_known(users: Any, items: Any, slots: int) -> Known:
 # ---- the table -------------------------------------------------------------------------------------------------------
 
 
-def test_a_rating_stands_in_the_first_empty_slot_from_that_of_its_user_and_item_on() -> None:
-    """Each search finds what a dict finds, also of pairs without a rating, in a table that is half full."""
-    pairs = [(int(n) // 8 * 1000, int(n) % 8) for n in RNG.permutation(64)]
-    known, slots, numbers = (
-        make_known([u for u, _ in pairs], [i for _, i in pairs], 128),
-        [-1] * 128,
-        dict[tuple[int, int], int](),
-    )
-    for n, (u, i) in enumerate(pairs):
-        mixed = u * 40503 + i * 1000003
-        at = (mixed ^ mixed >> 15) % 128
-        while slots[at] >= 0:
-            at = (at + 1) % 128
-        assert find_slot(known, u, i) == at
-        add_rating(known, at, n, u, i, 0.5)
-        slots[at] = numbers[u, i] = n
+@pytest.mark.parametrize("size", [16, 128])
+def test_a_rating_stands_in_the_first_empty_slot_from_that_of_its_user_and_item_on(size: int) -> None:
+    """Each search finds what a dict finds, also of pairs without a rating, in tables that are half full."""
+    everything = [(int(n) // 8 * 1000, int(n) % 8) for n in np.random.default_rng(4).permutation(64)]
+    for first in range(0, 64, size // 2):
+        pairs = everything[first : first + size // 2]
+        known, numbers = make_known([u for u, _ in pairs], [i for _, i in pairs], size), dict[tuple[int, int], int]()
+        slots = [-1] * size
+        for n, (u, i) in enumerate(pairs):
+            mixed = u * 40503 + i * 1000003
+            at = (mixed ^ mixed >> 15) % size
+            while slots[at] >= 0:
+                at = (at + 1) % size
+            assert find_slot(known, u, i) == at
+            add_rating(known, at, n, u, i, 0.5)
+            slots[at] = numbers[u, i] = n
+        assert known.table.tolist() == slots
         for pair in itertools.product(range(0, 9000, 1000), range(9)):
             assert known.table[find_slot(known, *pair)] == numbers.get(pair, -1)
-    assert known.table.tolist() == slots
 
 
 def test_ratings_are_listed_by_user_and_those_that_are_there_twice_are_counted() -> None:

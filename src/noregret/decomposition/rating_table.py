@@ -74,7 +74,7 @@ LISTS = {"known": KNOWN, "found": np.zeros(1, np.int64)}
 
 def count_slots(ratings: int) -> int:
     """The slots of a table for so many ratings, of which at most half are used."""
-    return max(LEAST_SLOTS, 1 << (2 * ratings - 1).bit_length())
+    return max(LEAST_SLOTS, 2 << (ratings - 1).bit_length())
 
 
 def fill_lists(known: Known, size: int, native: bool) -> int:
