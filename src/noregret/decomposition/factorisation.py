@@ -77,9 +77,13 @@ class Factorisation(RatingLearner):
     @property
     def user_factors(self) -> Floats:
         """The factors of users, one in each row, in the order of `users`."""
-        return self.state.of_users.factors[: self.state.users].copy()
+        with self._lock:
+            self._change.settle()
+            return self.state.of_users.factors[: self.state.users].copy()
 
     @property
     def item_factors(self) -> Floats:
         """The factors of items, one in each row, in the order of `items`."""
-        return self.state.of_items.factors[: self.state.items].copy()
+        with self._lock:
+            self._change.settle()
+            return self.state.of_items.factors[: self.state.items].copy()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.decomposition.rating_table import KNOWN, Known, Loop, add_rating, find_slot
+from noregret.decomposition.rating_table import KNOWN, NOTHING, Known, Loop, add_rating, find_slot
 from noregret.jit.compiled import unbound
 
 Floats = NDArray[np.float64]
@@ -19,6 +19,7 @@ Table = NDArray[np.int64]
 RANKING, AVERAGING, OFFSET, ETA, LAM_USERS, LAM_ITEMS, BETA, DAMPING, NUMBERS = range(9)  # what it reads, how many
 NONE, MEAN, BIASES = range(3)  # what is beside u.v: nothing, the mean of all ratings, also the biases
 SUM, COUNT, ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN, TOTALS = range(6)  # the totals that it writes, and their number
+ERRORS = [ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN]
 LEAST = 0.02  # shares are at least so far from 0 and 1, where log-odds are infinite
 
 read_rounds = read_users = read_items = read_known = read_totals = read_memory = read_numbers = unbound
@@ -32,7 +33,7 @@ class Rounds(NamedTuple):
     items: Table
     ratings: Floats  # shares of the scale
     predictions: Floats
-    entries: Table  # the rating that was replaced by this one, or -1
+    entries: Table  # the rating that was replaced by this one, or NOTHING
     before: Floats  # what it was
 
 
@@ -120,7 +121,7 @@ def find_bias(side: Side, number: Any, damping: float) -> float:
 
 
 def find_baseline(users: Side, items: Side, totals: Floats, u: Any, i: Any, damping: float) -> float:
-    """The mean with the biases of user and item; -1 stands for one that is not known."""
+    """The mean with the biases of user and item; NOTHING stands for one that is not known."""
     share = find_mean(totals)
     share += find_bias(users, u, damping) if u >= 0 else 0.0
     share += find_bias(items, i, damping) if i >= 0 else 0.0
@@ -158,7 +159,7 @@ def store(rounds: Rounds, known: Known, totals: Floats, t: Any) -> None:
     slot = find_slot(known, u, i)
     n = known.table[slot]
     if n < 0:
-        rounds.entries[t] = -1
+        rounds.entries[t] = NOTHING
         add_rating(known, slot, int(totals[COUNT]), u, i, rounds.ratings[t])
     else:
         rounds.before[t] = known.ratings[n]
@@ -253,7 +254,7 @@ def score_entry(table: Table) -> int:
 
 
 class Pairs(NamedTuple):
-    """Users and items by number, -1 where one is not known, and their predictions."""
+    """Users and items by number, NOTHING where one is not known, and their predictions."""
 
     users: Table
     items: Table
