@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.decomposition.rating_state import RatingState, Shape, find_touched, grow_side, resize
+from noregret.decomposition.rating_state import RatingState, Shape, are_finite, find_touched, grow_side, resize
 from noregret.learner.model_file import pack
 
 PAIRS, Y = [(7, 1), (8, 2), (7, 2), (0, 1), (7, 1)], [4.0, 1.0, 5.0, 3.0, 2.0]
@@ -67,17 +67,27 @@ def rooms(state: RatingState) -> list[int]:
 def test_room_is_made_when_it_is_needed() -> None:
     learner = make()
     assert (rooms(learner.state), learner.state.ratings) == ([8, 8, 8, 16], 0)
-    for users, items, expected in ((8, 1, [8, 8, 8, 16]), (9, 1, [16, 8, 17, 128]), (1, 8, [16, 8, 17, 128]),
-                                   (3, 9, [16, 16, 43, 128]), (4, 9, [16, 16, 86, 512])):  # fmt: skip
+    for users, items, expected in ((8, 1, [8, 8, 8, 16]), (9, 2, [16, 8, 26, 128]), (1, 8, [16, 8, 26, 128]),
+                                   (3, 9, [16, 16, 52, 128]), (4, 9, [16, 16, 104, 512])):  # fmt: skip
         table = learner.state.known.table
         learner.learn([(user, item) for user in range(users) for item in range(items)], [3.0] * users * items)
         assert rooms(learner.state) == expected
         assert (learner.state.known.table is table) == (len(table) == expected[-1])
-    assert (learner.state.users, learner.state.items, learner.state.ratings) == (9, 9, 41)
+    assert (learner.state.users, learner.state.items, learner.state.ratings) == (9, 9, 46)
     known, sides = learner.state.known, (learner.state.of_users, learner.state.of_items)
     learner.learn([(0, 0)], [1.0])
     assert learner.state.known is known  # nothing is written again for a compiled loop
     assert all(new is old for new, old in zip((learner.state.of_users, learner.state.of_items), sides, strict=True))
+
+
+def test_users_may_come_one_by_one() -> None:
+    rows, ratings = [(user, item) for item in range(2) for user in range(40)], [1.0 + n % 5 for n in range(80)]
+    one, other = make(model="rmf").learn(rows, ratings), make(model="rmf")
+    for row, rating in zip(rows, ratings, strict=True):
+        other.learn_one(row, rating)
+    assert pack(one) == pack(other)
+    for learner in (one, other):
+        assert [len(learner.ratings_of(user)) for user in range(40)] == [2] * 40
 
 
 def test_there_is_room_for_the_items_of_a_user_only_where_there_are_factors() -> None:
@@ -92,6 +102,15 @@ def test_there_is_room_for_the_items_of_a_user_only_where_there_are_factors() ->
 
 def test_averages_take_room_only_where_they_are_used() -> None:
     assert [make(method=method).state.of_users.averages.shape for method in ("sgd", "da")] == [(8, 0), (8, 2)]
+
+
+def test_values_are_finite_also_where_their_sum_is_not() -> None:
+    large, lost = np.full(2, 1e308), np.array([1.0, np.nan])
+    assert are_finite([large, np.zeros((2, 0))])
+    assert are_finite([large, -large])
+    assert are_finite([])
+    assert not are_finite([large, lost])
+    assert not are_finite([-large, np.array([np.inf])])
 
 
 def test_each_number_is_touched_once() -> None:

@@ -72,7 +72,6 @@ def play(
     `totals` are the sum and the number of different ratings, and the squared errors of the prediction, of the mean with
     the biases, and of the mean, all of them before a rating was learned.
     """
-    factored = users.factors.shape[1] > 0
     for t in range(rounds.users.size):
         u, i, x = rounds.users[t], rounds.items[t], rounds.ratings[t]
         share = find_share(users, items, totals, u, i, numbers)
@@ -81,16 +80,15 @@ def play(
         rounds.predictions[t] = find_mean(totals) if new and numbers[OFFSET] == NONE else g
         add_errors(users, items, totals, u, i, rounds.predictions[t] - x, x, numbers)
         store(rounds, known, totals, t)
-        if factored and numbers[RANKING] == 0.0:
+        if numbers[RANKING] == 0.0:
             find_gradients(users, items, u, i, x, share, memory)
-        elif factored:
+        else:
             find_rank_gradients(users, items, known, totals, u, i, memory, numbers)
         learn_biases(rounds, users, items, totals, t, numbers)
         users.steps[u] += 1
         items.steps[i] += 1
-        if factored:
-            step(users, u, memory.of_user, numbers[LAM_USERS], numbers)
-            step(items, i, memory.of_item, numbers[LAM_ITEMS], numbers)
+        step(users, u, memory.of_user, numbers[LAM_USERS], numbers)
+        step(items, i, memory.of_item, numbers[LAM_ITEMS], numbers)
 
 
 # ---- predictions -----------------------------------------------------------------------------------------------------
@@ -117,7 +115,8 @@ def find_mean(totals: Floats) -> float:
 
 def find_bias(side: Side, number: Any, damping: float) -> float:
     """The mean of what ratings differ, as if so many more ratings had not differed at all."""
-    return side.sums[number] / (side.counts[number] + damping) if side.counts[number] > 0 else 0.0
+    bias: float = side.sums[number] / (side.counts[number] + damping)
+    return bias
 
 
 def find_baseline(users: Side, items: Side, totals: Floats, u: Any, i: Any, damping: float) -> float:
@@ -277,17 +276,13 @@ def score(pairs: Pairs, users: Side, items: Side, totals: Floats, numbers: Float
 # ---- how they are run ------------------------------------------------------------------------------------------------
 
 
-def side_example() -> Side:
-    one = np.zeros((1, 1))
-    return Side(one, one, np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int64))
-
-
-LONGS = np.zeros(1, np.int64)
+LONGS, ONE = np.zeros(1, np.int64), np.zeros((1, 1))
+SIDE = Side(ONE, ONE, np.zeros(1), LONGS, LONGS)
 ROUNDS = Rounds(LONGS, LONGS, np.zeros(1), np.zeros(1), LONGS, np.zeros(1))
 MEMORY = Memory(LONGS, *(np.zeros(1) for _ in range(5)))
-PLAYS = {"rounds": ROUNDS, "users": side_example(), "items": side_example(), "known": KNOWN, "totals": np.zeros(TOTALS),
+PLAYS = {"rounds": ROUNDS, "users": SIDE, "items": SIDE, "known": KNOWN, "totals": np.zeros(TOTALS),
          "memory": MEMORY, "numbers": np.zeros(NUMBERS)}  # fmt: skip
-SCORES = {"pairs": Pairs(LONGS, LONGS, np.zeros(1)), "users": side_example(), "items": side_example(),
+SCORES = {"pairs": Pairs(LONGS, LONGS, np.zeros(1)), "users": SIDE, "items": SIDE,
           "totals": np.zeros(TOTALS), "numbers": np.zeros(NUMBERS)}  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ROWS = 64  # of factors that are drawn together, so that draws do not depend on how users and items come
 DEVIATION = 0.1  # of factors at the start
+FEW = 64  # rounds of a call, which are not worth counting all users
 LEAST = 8  # rows that there is room for at first
 ROUNDING = 1e-6  # of each rating, in the sum of a file
 Number = TypeVar("Number", bound=np.generic)
@@ -105,17 +107,17 @@ class RatingState:
 
     def learn(self, rounds: Rounds, touched: tuple[Integers, Integers], numbers: Floats) -> bool:
         """Learn rounds of these users and items, for which there is room; whether nothing has overflowed."""
-        counts, size = self.of_users.counts, rounds.users.size
-        most = size + int(counts[touched[0]].max(initial=0))
+        (who, what), size = touched, rounds.users.size
+        most = size + int(self.of_users.counts[who].max(initial=0))
         if self.shape.k and most > self.memory.entries.size:
             self.memory = make_memory(2 * most, self.shape.k)
         self.play.run(
             self.shape.native, rounds=rounds, users=self.of_users, items=self.of_items, known=self.known,
             totals=self.totals, memory=self.memory, numbers=numbers,
         )  # fmt: skip
-        sides = zip((self.of_users, self.of_items), touched, strict=True)
+        sides = (self.of_users, who), (self.of_items, what)
         parts = [array[rows] for side, rows in sides for array in (side.factors, side.averages)]
-        return all(map(all_finite, (*parts, rounds.predictions)))
+        return are_finite([*parts, rounds.predictions])
 
     def predict(self, pairs: Pairs, numbers: Floats) -> None:
         """Predict ratings; nothing is learned."""
@@ -128,8 +130,8 @@ class RatingState:
         saved: list[tuple[NDArray[Any], Integers, NDArray[Any]]] = [
             (self.totals, np.arange(TOTALS), self.totals.copy())
         ]
-        sizes = (self.users, self.items)
-        for side, numbers, size in zip((self.of_users, self.of_items), touched, sizes, strict=True):
+        who, what = touched
+        for side, numbers, size in ((self.of_users, who, self.users), (self.of_items, what, self.items)):
             rows = numbers[numbers < size]
             saved += [(array, rows, array[rows]) for array in side]
 
@@ -200,8 +202,17 @@ def make_known(users: int, ratings: int) -> Known:
     return Known(who, what, np.zeros(ratings), later, heads, table)
 
 
+def are_finite(parts: list[Floats]) -> bool:
+    """Whether all values are finite: where their sum is, or, since it may overflow, where each of them is."""
+    with np.errstate(all="ignore"):
+        total = float(sum(part.sum() for part in parts))
+    return isfinite(total) or all(map(all_finite, parts))
+
+
 def find_touched(numbers: Integers) -> Integers:
     """Different numbers of users, or items."""
+    if numbers.size > FEW:
+        return np.flatnonzero(np.bincount(numbers))
     return np.array([*set(numbers.tolist())], np.int64)
 
 
