@@ -129,6 +129,13 @@ def baseline(state: Any, u: int, i: int) -> float:
     return float(min(max(share, 0.02), 0.98))
 
 
+def test_scores_far_below_0_predict_the_lowest_rating() -> None:
+    assert predict_share(0.5, -700.0) == pytest.approx(np.exp(-700.0), rel=1e-9)
+    assert [predict_share(0.9, score) for score in (-700.5, -1e3, -np.inf)] == [0.0] * 3
+    assert [predict_share(0.9, score) for score in (700.5, np.inf)] == [1.0] * 2
+    assert predict_share(0.9, 0.0) == pytest.approx(0.9)
+
+
 def test_a_small_step_lowers_the_error_of_its_rating() -> None:
     learner = make(biases="no", eta=1e-3).learn(PAIRS, Y)
     for pair, rating in zip(PAIRS, Y, strict=True):
@@ -200,14 +207,18 @@ def test_progress_is_the_error_before_learning_beside_those_of_the_baselines() -
 
 
 def test_baselines_and_progress_are_those_of_the_twin() -> None:
-    """Predictions before and after learning, and their errors; nothing is drawn or learned but sums."""
-    numbers = {"damping": 3.0, "minimum": 1.0, "maximum": 5.0}
+    """Before and after learning, also beyond the ends of the scale, and of users and items that are not known."""
+    order = np.random.default_rng(1).permutation(64).tolist()
+    rounds = [((n // 8, n % 8), 5.0 if n // 8 + n % 8 >= 7 else 1.0) for n in order]
+    rounds += [((n // 8, n % 8), 2.0) for n in order[::4]]
+    numbers = {"damping": 0.25, "minimum": 1.0, "maximum": 5.0}
     learners: list[Any] = [nr.make(name, native=False, **given) for name, given in (
         ("rating_biases", numbers), ("rating_mean", {}), ("factorisation", {**SIZES, **numbers}))]  # fmt: skip
     other = twin("pmf", "sgd", **{**SIZES, **numbers, "eta": 3.0, "biases": "yes"})
     of_mean = twin("pmf", "sgd", **{**SIZES, "eta": 3.0, "biases": "yes", "damping": 4.0})
-    errors = []
-    for (user, item), rating in zip(PAIRS, Y, strict=True):
+    errors, raw = [], []
+    for (user, item), rating in rounds:
+        raw.append(other.baseline(user, item))
         baselines = [min(max(one.baseline(user, item), 0.0), 1.0) for one in (other, of_mean)]
         found = [1.0 + 4.0 * baselines[0], 1.0 + 4.0 * other.mean(), other.predict(user, item)]
         errors.append(np.array([*found, 1.0 + 4.0 * baselines[1]]) - rating)
@@ -219,7 +230,9 @@ def test_baselines_and_progress_are_those_of_the_twin() -> None:
     assert learners[0].progress == pytest.approx((biases, biases, mean), rel=1e-9)
     assert learners[1].progress == pytest.approx((mean, with_default, mean), rel=1e-9)
     assert learners[2].progress == pytest.approx((own, biases, mean), rel=1e-9)
-    for pair in (*PAIRS[:9], (PAIRS[0][0], "new"), ("new", PAIRS[0][1]), ("new", "new")):
+    assert min(raw) < 0.0
+    assert max(raw) > 1.0
+    for pair in itertools.product([*range(8), "new"], repeat=2):
         found = [1.0 + 4.0 * min(max(other.baseline(*pair), 0.0), 1.0), 1.0 + 4.0 * other.mean()]
         assert [learner.predict_one(pair) for learner in learners[:2]] == pytest.approx(found, rel=1e-9)
     parts = {f"{side}.{part}" for side in ("users", "items") for part in ("factors", "steps", "sums")}

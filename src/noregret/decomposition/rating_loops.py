@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.decomposition.rating_table import KNOWN, NOTHING, Known, Loop, add_rating, find_slot
+from noregret.decomposition.rating_table import KNOWN, Known, Loop, add_rating, find_slot
 from noregret.jit.compiled import unbound
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ class Rounds(NamedTuple):
     items: Table
     ratings: Floats  # shares of the scale
     predictions: Floats
-    entries: Table  # the rating that was replaced by this one, or NOTHING
+    entries: Table  # the rating that was replaced by this one; NOTHING before and where there was none
     before: Floats  # what it was
 
 
@@ -158,7 +158,6 @@ def store(rounds: Rounds, known: Known, totals: Floats, t: Any) -> None:
     slot = find_slot(known, u, i)
     n = known.table[slot]
     if n < 0:
-        rounds.entries[t] = NOTHING
         add_rating(known, slot, int(totals[COUNT]), u, i, rounds.ratings[t])
     else:
         rounds.before[t] = known.ratings[n]
