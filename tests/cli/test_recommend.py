@@ -87,9 +87,9 @@ def test_formats_and_names_of_columns_make_no_difference(kind: str, tmp_path: Pa
 
 
 def test_standard_input_may_have_other_columns(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    text = b"title,user,stars,item\nA,x,3,1\nB,x,4,2\n"
+    text = b"user,customer,stars,item\nA,x,3,1\nB,x,4,2\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    code, out, _ = run(capsys, "-", "--columns", "user,item,stars", "--user", "x")
+    code, out, _ = run(capsys, "-", "--columns", "customer,item,stars", "--user", "x")
     assert code == 0
     assert "2 ratings" in out
     assert "every item is rated" in out

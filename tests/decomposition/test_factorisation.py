@@ -11,7 +11,6 @@ import noregret as nr
 from noregret.decomposition.rating_learner import Progress
 from noregret.decomposition.rating_loops import Memory, find_gradients, find_rank_gradients, predict_share
 from noregret.decomposition.rating_state import Shape
-from noregret.decomposition.rating_table import count_slots
 from noregret.metrics.ranking import ndcg
 from tests.naive.factorisation import NaiveFactorisation
 
@@ -130,6 +129,13 @@ def baseline(state: Any, u: int, i: int) -> float:
     return float(min(max(share, 0.02), 0.98))
 
 
+def test_scores_far_below_0_predict_the_lowest_rating() -> None:
+    assert predict_share(0.5, -700.0) == pytest.approx(np.exp(-700.0), rel=1e-9)
+    assert [predict_share(0.9, score) for score in (-700.5, -1e3, -np.inf)] == [0.0] * 3
+    assert [predict_share(0.9, score) for score in (700.5, np.inf)] == [1.0] * 2
+    assert predict_share(0.9, 0.0) == pytest.approx(0.9)
+
+
 def test_a_small_step_lowers_the_error_of_its_rating() -> None:
     learner = make(biases="no", eta=1e-3).learn(PAIRS, Y)
     for pair, rating in zip(PAIRS, Y, strict=True):
@@ -200,19 +206,49 @@ def test_progress_is_the_error_before_learning_beside_those_of_the_baselines() -
     assert make().progress == (0.0, 0.0, 0.0)
 
 
+def test_baselines_and_progress_are_those_of_the_twin() -> None:
+    """Before and after learning, also beyond the ends of the scale, and of users and items that are not known."""
+    order = np.random.default_rng(1).permutation(64).tolist()
+    rounds = [((n // 8, n % 8), 5.0 if n // 8 + n % 8 >= 7 else 1.0) for n in order]
+    rounds += [((n // 8, n % 8), 2.0) for n in order[::4]]
+    numbers = {"damping": 0.25, "minimum": 1.0, "maximum": 5.0}
+    learners: list[Any] = [nr.make(name, native=False, **given) for name, given in (
+        ("rating_biases", numbers), ("rating_mean", {}), ("factorisation", {**SIZES, **numbers}))]  # fmt: skip
+    other = twin("pmf", "sgd", **{**SIZES, **numbers, "eta": 3.0, "biases": "yes"})
+    of_mean = twin("pmf", "sgd", **{**SIZES, "eta": 3.0, "biases": "yes", "damping": 4.0})
+    errors, raw = [], []
+    for (user, item), rating in rounds:
+        raw.append(other.baseline(user, item))
+        baselines = [min(max(one.baseline(user, item), 0.0), 1.0) for one in (other, of_mean)]
+        found = [1.0 + 4.0 * baselines[0], 1.0 + 4.0 * other.mean(), other.predict(user, item)]
+        errors.append(np.array([*found, 1.0 + 4.0 * baselines[1]]) - rating)
+        for learner, expected in zip(learners, found, strict=True):
+            assert learner.play([(user, item)], [rating]).predictions == pytest.approx([expected], rel=1e-9)
+        for one in (other, of_mean):
+            one.learn(user, item, rating)
+    biases, mean, own, with_default = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert learners[0].progress == pytest.approx((biases, biases, mean), rel=1e-9)
+    assert learners[1].progress == pytest.approx((mean, with_default, mean), rel=1e-9)
+    assert learners[2].progress == pytest.approx((own, biases, mean), rel=1e-9)
+    assert min(raw) < 0.0
+    assert max(raw) > 1.0
+    for pair in itertools.product([*range(8), "new"], repeat=2):
+        found = [1.0 + 4.0 * min(max(other.baseline(*pair), 0.0), 1.0), 1.0 + 4.0 * other.mean()]
+        assert [learner.predict_one(pair) for learner in learners[:2]] == pytest.approx(found, rel=1e-9)
+    parts = {f"{side}.{part}" for side in ("users", "items") for part in ("factors", "steps", "sums")}
+    for learner in learners:
+        assert set(learner.dump()[1]) == {*parts, "totals", "ratings.users", "ratings.items", "ratings.ratings"}
+
+
 def test_compiled_is_as_plain() -> None:
     for model, method in FOUR:
         one = make(model, method, native=True).play(PAIRS, Y)
         np.testing.assert_allclose(one.predictions, make(model, method).play(PAIRS, Y).predictions, rtol=1e-12)
 
 
-def test_the_table_of_ratings_is_a_power_of_two_and_at_most_half_full() -> None:
-    for ratings in (0, 1, 4, 5, 100, 70_000):
-        slots = count_slots(ratings)
-        assert slots & (slots - 1) == 0
-        assert 2 * ratings <= slots <= max(8, 4 * ratings)
-    learner = make("pmf", native=True, k=1)
-    for size in (1, 3, 50, 400):
+def test_the_table_of_ratings_grows_and_is_at_most_half_full() -> None:
+    learner = make("pmf", k=1)
+    for size in (1, 3, 50, 200):
         learner.learn([(user, item) for user in range(size) for item in range(3)], [1.0, 3.0, 5.0] * size)
         assert learner.state.known.table.size >= 2 * learner.state.ratings == 6 * size
         assert np.count_nonzero(learner.state.known.table >= 0) == 3 * size

@@ -1,20 +1,16 @@
 """Ratings in every form that they come in, and those that are refused: nothing of these is learned."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import save
 
 import noregret as nr
+from noregret.decomposition.rating_columns import check_ids
 from noregret.decomposition.rating_loops import LAM_USERS
-from noregret.learner.model_file import FORMAT, KEY, digest, pack, unpack
-from tests.attacks.cut_off import outcome
-from tests.support.cover import only_in_test_all
-from tests.support.interrupts import interrupted_at_every_line
+from noregret.learner.model_file import pack
 
 ROWS = [(7, 1, 4.0), (8, 2, 1.0), (7, 2, 5.0), (0, 1, 3.0), (7, 1, 2.0)]
 PAIRS, Y = [(user, item) for user, item, _ in ROWS], [rating for _, _, rating in ROWS]
@@ -45,6 +41,7 @@ FORMS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "array": lambda: (np.array(PAIRS), np.array(Y)),
     "array of floats with ratings": lambda: (np.array(ROWS), None),
     "array of objects": lambda: (np.array(PAIRS, object), Y),
+    "arrays": lambda: (list(np.array(ROWS)), None),
     "pandas": lambda: (frame("pandas"), None),
     "polars": lambda: (frame("polars", user="user_id", item="ItemID"), None),
 }  # fmt: skip
@@ -78,6 +75,12 @@ def test_tables_are_read_by_the_names_of_their_columns(text: str, tmp_path: Path
     np.testing.assert_allclose(texts.user_factors, numbers.user_factors)
 
 
+def test_ids_that_need_no_change_are_taken_as_they_are() -> None:
+    given = ["a", 7, "7"]
+    assert check_ids(given, "user") is given
+    assert check_ids([7.0, np.int64(8), np.str_("a")], "user") == [7, 8, "a"]
+
+
 def test_one_rating_at_a_time() -> None:
     learner = make()
     for (user, item), rating in zip(PAIRS, Y, strict=True):
@@ -85,7 +88,7 @@ def test_one_rating_at_a_time() -> None:
     assert pack(learner) == EXPECTED
     learner = make()
     for row in ROWS:
-        learner.learn_one(row)
+        learner.learn_one(np.array(row))
     assert pack(learner) == EXPECTED
     assert learner.predict_one(np.array([7, 1])) == learner.predict_one((7, 1)) == learner.predict_one(DICTS[0])
 
@@ -115,10 +118,17 @@ def test_nothing_is_learned_of_no_rows() -> None:
     ([(7, 1), ((1, 2), 1)], [3.0, 3.0], "row 1: the user"),
     ([(7, 1), 3], [3.0, 3.0], "row 1: a row is a dict with user and item, or a pair"),
     ([(7, 1), (7, 1, 2, 3)], [3.0, 3.0], "row 1: a row is a dict"),
+    ([(7, 1, 2), (7, 1)], None, "row 1: a row is a dict"),
+    ([7, (7, 1)], [3.0, 3.0], r"row 0: a row is a dict with user and item, or a pair \(user, item\), not 7$"),
+    ([(7, 1), np.array(7)], [3.0, 3.0], "row 1: a row is a dict"),
+    ([(7,), (7, 1)], [3.0, 3.0], "row 0: a row is a dict"),
     ([DICTS[0], (7, 1)], [3.0, 3.0], "row 1 must be a dict"),
     ([DICTS[0], {"user": 7}], [3.0, 3.0], "row 1: the item is missing"),
     ([DICTS[0], {**DICTS[0], "genre": "x"}], [3.0, 3.0], "row 1: unknown column 'genre'"),
-    ([DICTS[0], {**DICTS[0], "userId": 8}], [3.0, 3.0], "row 1 has two columns of the user"),
+    ([DICTS[0], {"item": 7}], [3.0, 3.0], "row 1: the user is missing"),
+    ([DICTS[0], {"user": 7, 5: 7}], [3.0, 3.0], "row 1: unknown column 5; a rating has user, item, rating, time:"),
+    ([DICTS[0], {**DICTS[0], "userId": 8}], [3.0, 3.0],
+     "row 1: the columns 'user' and 'userId' both hold the user; leave one of them out$"),
     ([{**DICTS[0], "rating": 3}, DICTS[1]], None, "row 1: the rating is missing"),
     (np.ones((2, 4)), [3.0, 3.0], "two columns, user and item, not the shape"),
     (np.ones(2), [3.0, 3.0], "two columns"),
@@ -139,12 +149,19 @@ def test_frames_that_cannot_be_learned_say_which_column(library: str) -> None:
     table = pytest.importorskip(library).DataFrame
     for cells, problem in (
         ({"user": [1, 2], "rating": [3, 3]}, "there is no column 'item'"),
-        ({"user": [1, 2], "item": [1, 2], "genre": [3, 3]}, "unknown column 'genre'"),
+        ({"user": [1, 2], "item": [1, 2], "genre": [3, 3]}, "^unknown column 'genre'"),
         ({"user": [1, 2], "userid": [1, 2], "item": [3, 3]}, "both hold the user"),
         ({"user": ["a", None], "item": [1, 2], "rating": [3, 3]}, "row 1: the user is missing"),
     ):
         with pytest.raises(nr.BadValue, match=problem):
             make().learn(table(cells))
+
+
+def test_a_frame_that_is_not_computed_yet_is_refused() -> None:
+    X = frame("polars").lazy()
+    with pytest.raises(nr.BadValue, match="a LazyFrame is lazy; collect it first"):
+        make().learn(X)
+    assert pack(make().learn(X.collect())) == EXPECTED
 
 
 @pytest.mark.parametrize(("options", "problem"), [
@@ -202,97 +219,3 @@ def test_ratings_that_are_undone_are_not_in_the_lists(native: bool) -> None:
 
 def averages(arrays: Any) -> dict[str, Any]:
     return {f"{side}.averages": np.zeros_like(arrays[f"{side}.factors"]) for side in ("users", "items")}
-
-
-# ---- interrupts and files written by others --------------------------------------------------------------------------
-
-NEW, NEW_Y = [(7, 1), ("new", 3), (8, 2)], [1.0, 5.0, 3.0]
-ACTS: dict[str, Callable[[Any], Any]] = {
-    "learn": lambda learner: learner.learn(NEW, NEW_Y),
-    "learn_one": lambda learner: learner.learn_one(("new", 1), 2.0),
-    "recommend": lambda learner: learner.recommend(7),
-}
-
-
-@pytest.mark.parametrize(("act", "file"), [
-    ("learn", "rating_learner.py"), ("learn", "rating_state.py"), ("learn_one", "rating_loops.py"),
-    ("recommend", "rating_learner.py"), pytest.param("learn", "rating_loops.py", marks=only_in_test_all),
-])  # fmt: skip
-def test_a_call_that_is_cut_off_changes_all_or_nothing(act: str, file: str) -> None:
-    does = ACTS[act]
-
-    def prepare() -> tuple[Any, Callable[[], Any]]:
-        learner = make(model="rmf", method="da").learn(PAIRS, Y)
-        return learner, lambda: does(learner)
-
-    allowed = outcome(lambda: prepare()[0], does)
-    for learner in interrupted_at_every_line(prepare, f"decomposition/{file}", KeyboardInterrupt):
-        assert pack(learner) in allowed
-        assert pack(learner.copy().learn(PAIRS, Y)) == pack(unpack(pack(learner), "m.nr").learn(PAIRS, Y))
-
-
-def broken(**changes: Any) -> bytes:
-    """A file whose arrays are others, with the right checksum."""
-    learner = make(method="da").learn(PAIRS, Y)
-    header, arrays = learner.dump()
-    for name, change in changes.items():
-        where = header if name in header else arrays
-        key = name if name in header else name.replace("_", ".", 1)
-        where[key] = change(where[key])
-    text = json.dumps({"format": FORMAT, "kind": learner.kind, **header})
-    content: bytes = save(dict(arrays), metadata={KEY: text, "sha256": digest(text, arrays)})
-    return content
-
-
-def widened(array: Any) -> Any:
-    return array.astype(np.int64)
-
-
-def changed(at: int, value: Any) -> Callable[[Any], Any]:
-    def change(array: Any) -> Any:
-        new = array.copy()
-        new[at] = value
-        return new
-
-    return change
-
-
-@pytest.mark.parametrize(("name", "change"), [
-    ("ratings_users", changed(0, 3)), ("ratings_items", changed(0, -1)), ("ratings_items", widened),
-    ("ratings_users", changed(2, 1)), ("ratings_ratings", changed(0, 1.5)), ("ratings_ratings", lambda it: it[:-1]),
-    ("totals", changed(1, 3.0)), ("totals", changed(0, 1e9)), ("totals", changed(2, -1.0)),
-    ("totals", lambda it: it[:2]),
-    ("users_steps", changed(0, 1)), ("users_steps", changed(0, 2**62)), ("items_steps", lambda it: it.astype(np.int32)),
-    ("users_factors", lambda it: it[:, :1].copy()), ("items_averages", lambda it: it[:1]),
-    ("users_factors", changed(0, np.nan)), ("items_sums", changed(0, np.inf)),
-    ("users", lambda it: [*it, 9]), ("users", lambda it: [*it[:-1], it[0]]), ("users", lambda it: [*it[:-1], 1.5]),
-    ("items", lambda it: [*it[:-1], None]), ("items", lambda it: [*it[:-1], [1]]), ("rounds", lambda it: it + 1),
-    ("params", lambda it: {**it, "k": 3}), ("params", lambda it: {**it, "model": "x"}),
-    ("params", lambda it: {**it, "power": 3}), ("options", lambda it: {"seed": -1}), ("params", lambda it: []),
-])  # fmt: skip
-def test_files_that_contradict_themselves_are_refused(name: str, change: Callable[[Any], Any]) -> None:
-    with pytest.raises(nr.Error, match=r"m\.nr: "):
-        unpack(broken(**{name: change}), "m.nr")
-
-
-def test_a_file_with_a_rating_that_is_there_twice_is_refused() -> None:
-    content = broken(ratings_users=changed(2, 1), users_steps=lambda _: np.array([2, 2, 1]))
-    with pytest.raises(nr.Error, match="a rating is there twice"):
-        unpack(content, "m.nr")
-
-
-def test_factors_of_a_file_that_are_too_large_do_not_make_predictions() -> None:
-    huge = unpack(broken(users_factors=lambda it: it * 1e300, items_factors=lambda it: it * -1e300), "m.nr")
-    before = pack(huge)
-    acts: list[Callable[[Any], Any]] = [
-        lambda learner: learner.predict(PAIRS),
-        lambda learner: learner.learn(PAIRS, Y),
-        lambda learner: learner.recommend(7, again=True),
-    ]
-    for act in acts:
-        try:
-            found = act(huge)
-        except nr.BadValue:
-            assert pack(huge) == before
-        else:
-            assert np.isfinite(np.asarray(found if isinstance(found, np.ndarray) else 0.0)).all()

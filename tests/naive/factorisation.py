@@ -34,9 +34,11 @@ class NaiveFactorisation:
     def offset(self, user: Any, item: Any) -> float:
         if self.p["biases"] == "no":
             return 0.0
-        share = self.mean() + self.bias("user", user) + self.bias("item", item)
-        share = min(max(share, 0.02), 0.98)
+        share = min(max(self.baseline(user, item), 0.02), 0.98)
         return float(np.log(share / (1.0 - share)))
+
+    def baseline(self, user: Any, item: Any) -> float:
+        return self.mean() + self.bias("user", user) + self.bias("item", item)
 
     def share(self, user: Any, item: Any) -> float:
         score = self.offset(user, item) + self.factors["user", user] @ self.factors["item", item]

@@ -8,7 +8,10 @@ ROWS = ("svd", "pca", *PROTOCOL)
 CLUSTERS = ("kmeans", "dictionary", "density_files", "row_forms", *PROTOCOL)
 DENSITIES = ("density_learner", "gaussian", "mixture", "kernel_density", "density_files", "row_forms", *PROTOCOL)
 TOPICS = ("lda", "hdp", "topic_words", "topic_protocol")
-RATINGS = ("factorisation", "rating_rows", "rating_protocol")
+RATINGS = (
+    "factorisation",
+    *(f"rating_{name}" for name in ("rows", "stream", "table", "learner", "state", "files", "protocol")),
+)
 DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "atoms": ("atoms", "dictionary", "row_forms"),
     "base": (*ROWS, "kmeans", "gaussian", "lda", "row_baselines"),

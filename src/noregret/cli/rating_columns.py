@@ -22,7 +22,7 @@ class RatingFile:
 
     def __init__(self, source: Source, columns: Mapping[str, str], left_out: Sequence[str]) -> None:
         self.source, self.columns, self.left_out = source, columns, left_out
-        self.reader = RowReader({name: role for role, name in columns.items()}, strict=False)
+        self.reader = RowReader({name: role for role, name in columns.items()})
 
     def read(self, X: Any) -> list[tuple[Any, Any]]:
         """The pairs of user and item of a batch."""

@@ -21,12 +21,11 @@ K = Param(
     grid=(3.0, 5.0, 10.0, 20.0, 40.0),
     about="how many factors a user and an item have",
 )
-
-
-def penalty(side: str) -> Param:
-    return Param(
-        0.0003, at_least=0.0, search=(1e-5, 1e-2, "log"), about=f"the penalty of the squares of the factors of {side}"
-    )
+PENALTIES = {
+    f"lam_{side}": Param(0.0003, at_least=0.0, search=(1e-5, 1e-2, "log"),
+                         about=f"the penalty of the squares of the factors of {side}")
+    for side in ("users", "items")
+}  # fmt: skip
 
 
 @register_kind
@@ -43,8 +42,7 @@ def penalty(side: str) -> Param:
         "eta": Param(0.0, at_least=0.0, search=(0.1, 50.0, "log"), about="the step of sgd; 0: 3 for pmf, 20 for rmf"),
         "beta": Param(0.0, at_least=0.0, search=(0.001, 1.0, "log"), about="of da: the penalty beside lam is beta / "
                       "sqrt(t) after t ratings of a user or an item; 0: 0.05 for pmf, 0.01 for rmf"),
-        "lam_users": penalty("users"),
-        "lam_items": penalty("items"),
+        **PENALTIES,
         "biases": Choice("yes", {"yes": BIASES, "no": NONE}, "whether the mean rating and the biases of user "
                          "and item are added to the product of factors; no: as in the paper"),
         "damping": DAMPING,
@@ -69,20 +67,23 @@ class Factorisation(RatingLearner):
 
     def make_plan(self) -> Plan:
         given, choices = self.given, self.card.choices
-        model, averaging = choices["model"].among[given["model"]], choices["method"].among[given["method"]]
         numbers = [
-            model, averaging, choices["biases"].among[given["biases"]],
+            *(choices[name].among[given[name]] for name in ("model", "method", "biases")),
             given["eta"] or ETAS[given["model"]], given["lam_users"], given["lam_items"],
             given["beta"] or BETAS[given["model"]], given["damping"],
         ]  # fmt: skip
-        return Plan(given["k"], bool(averaging), np.array(numbers, np.float64))
+        return Plan(given["k"], np.array(numbers, np.float64))
 
     @property
     def user_factors(self) -> Floats:
         """The factors of users, one in each row, in the order of `users`."""
-        return self.state.of_users.factors[: self.state.users].copy()
+        with self._lock:
+            self._change.settle()
+            return self.state.of_users.factors[: self.state.users].copy()
 
     @property
     def item_factors(self) -> Floats:
         """The factors of items, one in each row, in the order of `items`."""
-        return self.state.of_items.factors[: self.state.items].copy()
+        with self._lock:
+            self._change.settle()
+            return self.state.of_items.factors[: self.state.items].copy()

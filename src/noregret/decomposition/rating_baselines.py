@@ -4,13 +4,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from noregret.decomposition import rating_loops as loops
 from noregret.decomposition.rating_learner import DAMPING, OPTIONS, SCALE, Plan, RatingLearner
-from noregret.decomposition.rating_loops import BIASES, MEAN
 from noregret.learner.model_file import register_kind
 from noregret.rules.merge_law import Merge
 from noregret.rules.method_card import method_card
 
 NOTHING_ELSE = Merge("none", "the biases of a user depend on the order of all ratings")
+
+
+def plan_baseline(offset: int, damping: float) -> Plan:
+    """Predictions without factors."""
+    numbers = np.zeros(loops.NUMBERS)
+    numbers[loops.OFFSET], numbers[loops.DAMPING] = offset, damping
+    return Plan(0, numbers)
 
 
 @register_kind
@@ -36,7 +43,7 @@ class RatingBiases(RatingLearner):
         return {"damping": self.damping, "minimum": self.minimum, "maximum": self.maximum}
 
     def make_plan(self) -> Plan:
-        return Plan(0, False, np.array([0.0, 0.0, BIASES, 0.0, 0.0, 0.0, 0.0, self.damping]))
+        return plan_baseline(loops.BIASES, self.damping)
 
 
 @register_kind
@@ -61,4 +68,4 @@ class RatingMean(RatingLearner):
         return {"minimum": self.minimum, "maximum": self.maximum}
 
     def make_plan(self) -> Plan:
-        return Plan(0, False, np.array([0.0, 0.0, MEAN, 0.0, 0.0, 0.0, 0.0, DAMPING.default]))
+        return plan_baseline(loops.MEAN, DAMPING.default)

@@ -24,13 +24,17 @@ class Ratings(NamedTuple):
     users: list[Id]
     items: list[Id]
     ratings: list[Any] | None
-    checked: bool = False  # whether users and items are known to be texts or whole numbers
+
+
+def place(row: int | None) -> str:
+    """Where an error is, if that is a row."""
+    return "" if row is None else f"row {row}: "
 
 
 def unknown(name: object, row: int | None = None) -> BadValue:
     """The error for a column that ratings do not have."""
-    where = "" if row is None else f"row {row}: "
-    return BadValue(f"{where}unknown column {shown(name)}; a rating has {', '.join(KNOWN)}: leave others out", row=row)
+    wanted = ", ".join(KNOWN)
+    return BadValue(f"{place(row)}unknown column {shown(name)}; a rating has {wanted}: leave others out", row=row)
 
 
 def lacking(what: str, row: int) -> BadValue:
@@ -43,22 +47,23 @@ def find_role(name: object) -> str | None:
     return COLUMNS.get(name.lower()) if isinstance(name, str) else None
 
 
-def find_columns(names: Iterable[object]) -> dict[str, Any]:
-    """The names of columns by what they hold."""
+def find_columns(names: Iterable[object], row: int | None = None) -> dict[str, Any]:
+    """The names of columns, of a table or of a row, by what they hold."""
     found: dict[str, Any] = {}
     for name in names:
         role = find_role(name)
         if role is None:
-            raise unknown(name)
+            raise unknown(name, row)
         if role in found:
-            raise BadValue(f"the columns {found[role]!r} and {name!r} both hold the {role}; leave one of them out")
+            both = f"the columns {found[role]!r} and {name!r} both hold the {role}"
+            raise BadValue(f"{place(row)}{both}; leave one of them out", row=row)
         found[role] = name
     return found
 
 
 def check_ids(given: list[Any], what: str) -> list[Id]:
     """Texts and whole numbers; numbers of numpy, and floats that are whole, become those of Python."""
-    if {*map(type, given)} <= {str, int}:
+    if {str, int}.issuperset(map(type, given)):
         return given
     return [check_id(value, what, row) for row, value in enumerate(given)]
 
@@ -69,8 +74,7 @@ def check_id(value: Any, what: str, row: int | None = None) -> Id:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        where = "" if row is None else f"row {row}: "
-        raise BadValue(f"{where}the {what} must be a text or a whole number, not {shown(value)}", row=row)
+        raise BadValue(f"{place(row)}the {what} must be a text or a whole number, not {shown(value)}", row=row)
     return str(value) if isinstance(value, str) else int(value)
 
 
@@ -79,4 +83,4 @@ def read_array(X: np.ndarray) -> Ratings:
     if X.ndim != 2 or X.shape[1] not in (2, 3):
         raise BadValue(f"an array of ratings has two columns, user and item, not the shape {X.shape}")
     ratings = X[:, 2].tolist() if X.shape[1] == 3 else None
-    return Ratings(X[:, 0].tolist(), X[:, 1].tolist(), ratings, X.dtype.kind in "iu")
+    return Ratings(X[:, 0].tolist(), X[:, 1].tolist(), ratings)

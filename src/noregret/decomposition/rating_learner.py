@@ -6,6 +6,7 @@ calls that fail, and has the results and the model file.
 
 import time
 from abc import abstractmethod
+from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,8 +17,8 @@ from noregret.data.labels import targets
 from noregret.data.transcript import Transcript
 from noregret.decomposition.rating_columns import Id, check_id
 from noregret.decomposition.rating_loops import (
-    ERROR,
-    ERROR_OF_MEAN,
+    AVERAGING,
+    ERRORS,
     SUM,
     Pairs,
     Rounds,
@@ -25,6 +26,7 @@ from noregret.decomposition.rating_loops import (
 from noregret.decomposition.rating_rows import read_one, read_ratings
 from noregret.decomposition.rating_state import RatingState, Shape, find_touched
 from noregret.decomposition.rating_stream import RowReader
+from noregret.decomposition.rating_table import NOTHING
 from noregret.errors import BadValue, NotLearned
 from noregret.features.frames import labels_to_list
 from noregret.learner.arguments import check_integer
@@ -37,12 +39,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 OPTIONS = ("task", "seed", "native")
 LARGEST_SEED = 2**63
-LARGEST = 1e6  # of ratings
 SHOWN = 10  # items
 SCALE = {
-    "minimum": Param(1.0, at_least=-LARGEST, at_most=LARGEST, about="the lowest rating of the scale",
+    "minimum": Param(1.0, at_least=-1e6, at_most=1e6, about="the lowest rating of the scale",
                      untuned="it belongs to the data"),
-    "maximum": Param(5.0, at_least=-LARGEST, at_most=LARGEST, about="the highest rating of the scale",
+    "maximum": Param(5.0, at_least=-1e6, at_most=1e6, about="the highest rating of the scale",
                      untuned="it belongs to the data"),
 }  # fmt: skip
 DAMPING = Param(4.0, above=0.0, search=(0.5, 50.0, "log"), about="as how many ratings without a difference from the "
@@ -50,10 +51,9 @@ DAMPING = Param(4.0, above=0.0, search=(0.5, 50.0, "log"), about="as how many ra
 
 
 class Plan(NamedTuple):
-    """What the loop learns: sizes of the state, and the numbers that it reads."""
+    """What the loop learns: how many factors, and the numbers that it reads."""
 
     k: int
-    averaging: bool
     numbers: Floats
 
 
@@ -98,7 +98,8 @@ class RatingLearner(BaseLearner):
         self.reader = RowReader()  # keeps nothing but names of streams that it has read
         self.plan = self.make_plan()
         self.user_numbers, self.item_numbers = Numbers(), Numbers()
-        self.state = RatingState(Shape(self.plan.k, self.plan.averaging, self.seed, self.native))
+        averaging = bool(self.plan.numbers[AVERAGING])
+        self.state = RatingState(Shape(self.plan.k, averaging, self.seed, self.native))
 
     @abstractmethod
     def make_plan(self) -> Plan:
@@ -125,7 +126,7 @@ class RatingLearner(BaseLearner):
         for name, given in (("weight", weight), ("query", query)):
             if given is not None:
                 raise BadValue(f"{self.card.name} does not support {name}=: leave it out")
-        users, items, beside, _ = read_ratings(X, self.reader)
+        users, items, beside = read_ratings(X, self.reader)
         truth = self.check_ratings(beside, labels_to_list(y), len(users))
         with self._lock:
             self._change.settle()
@@ -174,7 +175,7 @@ class RatingLearner(BaseLearner):
         who = np.fromiter(map(self.user_numbers.__getitem__, users), np.int64, len(users))
         what = np.fromiter(map(self.item_numbers.__getitem__, items), np.int64, len(items))
         size = len(users)
-        return Rounds(who, what, shares, np.zeros(size), np.full(size, -1, np.int64), np.zeros(size))
+        return Rounds(who, what, shares, np.zeros(size), np.full(size, NOTHING, np.int64), np.zeros(size))
 
     def learn_rounds(self, rounds: Rounds, touched: tuple[Integers, Integers]) -> None:
         """Learn rounds of these users and items, and refuse what overflows."""
@@ -196,7 +197,7 @@ class RatingLearner(BaseLearner):
 
     def predict(self, X: RowsLike) -> NDArray[np.float64]:
         """The rating of every row; a user or an item that is not known counts as one without a bias."""
-        users, items, *_ = read_ratings(X, self.reader)
+        users, items, _ = read_ratings(X, self.reader)
         with self._lock:
             self._change.settle()
             self.require_ratings()
@@ -204,13 +205,12 @@ class RatingLearner(BaseLearner):
 
     def predict_one(self, x: RowLike) -> Any:
         """The rating of one row; None before anything was learned."""
-        try:
+        with suppress(NotLearned):
             return float(self.predict(read_one(x))[0])
-        except NotLearned:
-            return None
+        return None
 
     def score(self, users: Integers, items: Integers) -> Floats:
-        """The ratings of users and items by number, -1 for those that are not known."""
+        """The ratings of users and items by number, NOTHING for those that are not known."""
         pairs = Pairs(users, items, np.zeros(users.size))
         self.state.predict(pairs, self.plan.numbers)
         if not np.isfinite(pairs.predictions).all():
@@ -232,7 +232,7 @@ class RatingLearner(BaseLearner):
         with self._lock:
             self._change.settle()
             self.require_ratings()
-            number = self.user_numbers.get(name, -1)
+            number = self.user_numbers.get(name, NOTHING)
             items = np.arange(self.state.items)
             if not again and number >= 0:
                 items = np.setdiff1d(items, self.state.known.items[self.state.find_ratings(number)])
@@ -245,7 +245,7 @@ class RatingLearner(BaseLearner):
         """The ratings of a user by item, the first one first; the last one where an item was rated again."""
         with self._lock:
             self._change.settle()
-            number, known = self.user_numbers.get(check_id(user, "user"), -1), self.state.known
+            number, known = self.user_numbers.get(check_id(user, "user"), NOTHING), self.state.known
             numbers = self.state.find_ratings(number)[::-1] if number >= 0 else np.zeros(0, np.int64)
             names = list(self.item_numbers)
             values = self.to_ratings(known.ratings)
@@ -254,34 +254,45 @@ class RatingLearner(BaseLearner):
     @property
     def users(self) -> list[Id]:
         """All users, in the order of their first ratings."""
-        return list(self.user_numbers)
+        with self._lock:
+            self._change.settle()
+            return list(self.user_numbers)
 
     @property
     def items(self) -> list[Id]:
         """All items, in the order of their first ratings."""
-        return list(self.item_numbers)
+        with self._lock:
+            self._change.settle()
+            return list(self.item_numbers)
 
     @property
     def mean(self) -> float:
         """The mean of all ratings; of one that was replaced, only the last."""
-        self.require_ratings()
-        return float(self.to_ratings(self.state.totals[SUM : SUM + 1] / self.state.ratings)[0])
+        with self._lock:
+            self._change.settle()
+            self.require_ratings()
+            return float(self.to_ratings(self.state.totals[[SUM]] / self.state.ratings)[0])
 
     @property
     def progress(self) -> Progress:
         """The root mean squared error of all ratings so far, each predicted before it was learned."""
         with self._lock:
             self._change.settle()
-            squares = self.state.totals[ERROR : ERROR_OF_MEAN + 1] / max(self.rounds, 1)
+            squares = self.state.totals[ERRORS] / max(self.rounds, 1)
             return Progress(*((self.maximum - self.minimum) * np.sqrt(squares)).tolist())
 
     def describe_results(self) -> list[str]:
         """How much it has seen, for `noregret show`."""
-        if not self.rounds:
-            return []
-        sizes = f"{len(self.user_numbers):,} users, {len(self.item_numbers):,} items, {self.state.ratings:,} ratings"
-        errors = "RMSE before learning {:.4g}, of the biases alone {:.4g}, of the mean {:.4g}".format(*self.progress)
-        return [f"{sizes}; mean rating {self.mean:.4g} on a scale from {self.minimum:g} to {self.maximum:g}", errors]
+        with self._lock:
+            self._change.settle()
+            if not self.rounds:
+                return []
+            sizes = f"{len(self.user_numbers):,} users, {len(self.item_numbers):,} items"
+            ratings = f"{self.state.ratings:,} ratings; mean rating {self.mean:.4g}"
+            errors = "RMSE before learning {:.4g}, of the biases alone {:.4g}, of the mean {:.4g}".format(
+                *self.progress
+            )
+            return [f"{sizes}, {ratings} on a scale from {self.minimum:g} to {self.maximum:g}", errors]
 
     def commands(self, path: str) -> list[str]:
         """What can be done with its model on the command line."""
@@ -293,7 +304,7 @@ class RatingLearner(BaseLearner):
         with self._lock:
             self._change.settle()
             options = {"seed": self.seed, "native": self.native}
-            names = {"users": self.users, "items": self.items}
+            names = {"users": list(self.user_numbers), "items": list(self.item_numbers)}
             return {"params": self.params, "options": options, **names, **self.dump_counts()}, self.state.dump()
 
     @classmethod
@@ -312,7 +323,7 @@ class RatingLearner(BaseLearner):
             names = read_list(header, what)
             if not set(map(type, names)) <= {str, int} or len(set(names)) < len(names):
                 raise corrupt(f"{what} must be different texts or whole numbers")
-            numbers.update(zip(names, range(len(names)), strict=True))
+            numbers.update((name, number) for number, name in enumerate(names))
         new.state = RatingState.restore(new.state.shape, arrays, len(new.user_numbers), len(new.item_numbers))
         steps = int(new.state.of_users.steps.sum())
         if not steps == int(new.state.of_items.steps.sum()) == new.rounds == new.updates:
@@ -321,5 +332,5 @@ class RatingLearner(BaseLearner):
 
 
 def find_numbers(known: Numbers, names: list[Id]) -> Integers:
-    """The numbers of users, or items; -1 for those that are not known."""
-    return np.array([known.get(name, -1) for name in names], np.int64)
+    """The numbers of users, or items; NOTHING for those that are not known."""
+    return np.array([known.get(name, NOTHING) for name in names], np.int64)

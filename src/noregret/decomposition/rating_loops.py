@@ -16,9 +16,10 @@ from noregret.jit.compiled import unbound
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
-RANKING, AVERAGING, OFFSET, ETA, LAM_USERS, LAM_ITEMS, BETA, DAMPING = range(8)  # the numbers that the loop reads
+RANKING, AVERAGING, OFFSET, ETA, LAM_USERS, LAM_ITEMS, BETA, DAMPING, NUMBERS = range(9)  # what it reads, how many
 NONE, MEAN, BIASES = range(3)  # what is beside u.v: nothing, the mean of all ratings, also the biases
 SUM, COUNT, ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN, TOTALS = range(6)  # the totals that it writes, and their number
+ERRORS = [ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN]
 LEAST = 0.02  # shares are at least so far from 0 and 1, where log-odds are infinite
 
 read_rounds = read_users = read_items = read_known = read_totals = read_memory = read_numbers = unbound
@@ -32,7 +33,7 @@ class Rounds(NamedTuple):
     items: Table
     ratings: Floats  # shares of the scale
     predictions: Floats
-    entries: Table  # the rating that was replaced by this one, or -1
+    entries: Table  # the rating that was replaced by this one; NOTHING before and where there was none
     before: Floats  # what it was
 
 
@@ -71,7 +72,6 @@ def play(
     `totals` are the sum and the number of different ratings, and the squared errors of the prediction, of the mean with
     the biases, and of the mean, all of them before a rating was learned.
     """
-    factored = users.factors.shape[1] > 0
     for t in range(rounds.users.size):
         u, i, x = rounds.users[t], rounds.items[t], rounds.ratings[t]
         share = find_share(users, items, totals, u, i, numbers)
@@ -80,16 +80,15 @@ def play(
         rounds.predictions[t] = find_mean(totals) if new and numbers[OFFSET] == NONE else g
         add_errors(users, items, totals, u, i, rounds.predictions[t] - x, x, numbers)
         store(rounds, known, totals, t)
-        if factored and numbers[RANKING] == 0.0:
+        if numbers[RANKING] == 0.0:
             find_gradients(users, items, u, i, x, share, memory)
-        elif factored:
+        else:
             find_rank_gradients(users, items, known, totals, u, i, memory, numbers)
         learn_biases(rounds, users, items, totals, t, numbers)
         users.steps[u] += 1
         items.steps[i] += 1
-        if factored:
-            step(users, u, memory.of_user, numbers[LAM_USERS], numbers)
-            step(items, i, memory.of_item, numbers[LAM_ITEMS], numbers)
+        step(users, u, memory.of_user, numbers[LAM_USERS], numbers)
+        step(items, i, memory.of_item, numbers[LAM_ITEMS], numbers)
 
 
 # ---- predictions -----------------------------------------------------------------------------------------------------
@@ -116,11 +115,12 @@ def find_mean(totals: Floats) -> float:
 
 def find_bias(side: Side, number: Any, damping: float) -> float:
     """The mean of what ratings differ, as if so many more ratings had not differed at all."""
-    return side.sums[number] / (side.counts[number] + damping) if side.counts[number] > 0 else 0.0
+    bias: float = side.sums[number] / (side.counts[number] + damping)
+    return bias
 
 
 def find_baseline(users: Side, items: Side, totals: Floats, u: Any, i: Any, damping: float) -> float:
-    """The mean with the biases of user and item; -1 stands for one that is not known."""
+    """The mean with the biases of user and item; NOTHING stands for one that is not known."""
     share = find_mean(totals)
     share += find_bias(users, u, damping) if u >= 0 else 0.0
     share += find_bias(items, i, damping) if i >= 0 else 0.0
@@ -158,7 +158,6 @@ def store(rounds: Rounds, known: Known, totals: Floats, t: Any) -> None:
     slot = find_slot(known, u, i)
     n = known.table[slot]
     if n < 0:
-        rounds.entries[t] = -1
         add_rating(known, slot, int(totals[COUNT]), u, i, rounds.ratings[t])
     else:
         rounds.before[t] = known.ratings[n]
@@ -253,7 +252,7 @@ def score_entry(table: Table) -> int:
 
 
 class Pairs(NamedTuple):
-    """Users and items by number, -1 where one is not known, and their predictions."""
+    """Users and items by number, NOTHING where one is not known, and their predictions."""
 
     users: Table
     items: Table
@@ -276,18 +275,14 @@ def score(pairs: Pairs, users: Side, items: Side, totals: Floats, numbers: Float
 # ---- how they are run ------------------------------------------------------------------------------------------------
 
 
-def side_example() -> Side:
-    one = np.zeros((1, 1))
-    return Side(one, one, np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int64))
-
-
-LONGS = np.zeros(1, np.int64)
+LONGS, ONE = np.zeros(1, np.int64), np.zeros((1, 1))
+SIDE = Side(ONE, ONE, np.zeros(1), LONGS, LONGS)
 ROUNDS = Rounds(LONGS, LONGS, np.zeros(1), np.zeros(1), LONGS, np.zeros(1))
 MEMORY = Memory(LONGS, *(np.zeros(1) for _ in range(5)))
-PLAYS = {"rounds": ROUNDS, "users": side_example(), "items": side_example(), "known": KNOWN, "totals": np.zeros(TOTALS),
-         "memory": MEMORY, "numbers": np.zeros(8)}  # fmt: skip
-SCORES = {"pairs": Pairs(LONGS, LONGS, np.zeros(1)), "users": side_example(), "items": side_example(),
-          "totals": np.zeros(TOTALS), "numbers": np.zeros(8)}  # fmt: skip
+PLAYS = {"rounds": ROUNDS, "users": SIDE, "items": SIDE, "known": KNOWN, "totals": np.zeros(TOTALS),
+         "memory": MEMORY, "numbers": np.zeros(NUMBERS)}  # fmt: skip
+SCORES = {"pairs": Pairs(LONGS, LONGS, np.zeros(1)), "users": SIDE, "items": SIDE,
+          "totals": np.zeros(TOTALS), "numbers": np.zeros(NUMBERS)}  # fmt: skip
 
 
 def make_play() -> Loop:

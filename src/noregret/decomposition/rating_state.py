@@ -10,8 +10,19 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
 from noregret.decomposition.factors_file import read_array
-from noregret.decomposition.rating_loops import COUNT, SUM, TOTALS, Memory, Pairs, Rounds, Side, make_play, make_score
-from noregret.decomposition.rating_table import Known, count_slots, fill_lists
+from noregret.decomposition.rating_loops import (
+    COUNT,
+    ERRORS,
+    SUM,
+    TOTALS,
+    Memory,
+    Pairs,
+    Rounds,
+    Side,
+    make_play,
+    make_score,
+)
+from noregret.decomposition.rating_table import NOTHING, Known, count_slots, fill_lists
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
 
@@ -21,6 +32,7 @@ ROWS = 64  # of factors that are drawn together, so that draws do not depend on 
 DEVIATION = 0.1  # of factors at the start
 FEW = 64  # rounds of a call, which are not worth counting all users
 LEAST = 8  # rows that there is room for at first
+ROUNDING = 1e-6  # of each rating, in the sum of a file
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -35,21 +47,18 @@ class Shape:
 
     def draw(self, side: int, first: int, last: int) -> Floats:
         """The factors of new users (side 0) or items (side 1) from number `first` to `last`, normally distributed."""
-        blocks = range(first // ROWS, -(-last // ROWS)) if last > first and self.k else range(0)
-        if not blocks:
-            return np.zeros((last - first, self.k))
+        blocks = np.unique(np.arange(first, last) // ROWS).tolist()
         drawn = np.concatenate([self.draw_block(2 * block + side) for block in blocks])
-        return drawn[first - blocks[0] * ROWS : last - blocks[0] * ROWS]
+        return drawn[first % ROWS :][: last - first]
 
     def draw_block(self, number: int) -> Floats:
         random = np.random.Generator(np.random.Philox(key=np.array([self.seed, number], np.uint64)))
         return DEVIATION * random.standard_normal((ROWS, self.k))
 
-    def empty(self) -> Side:
-        """No users, or no items."""
-        width = self.k if self.averaging else 0
-        none = np.zeros(0, np.int64)
-        return Side(np.zeros((0, self.k)), np.zeros((0, width)), np.zeros(0), none, none)
+    def make_side(self, rows: int) -> Side:
+        """Room for so many users, or items."""
+        averages = np.zeros((rows, self.k if self.averaging else 0))
+        return Side(np.zeros((rows, self.k)), averages, np.zeros(rows), *np.zeros((2, rows), np.int64))
 
 
 class RatingState:
@@ -58,10 +67,9 @@ class RatingState:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.users = self.items = 0
-        self.of_users, self.of_items = shape.empty(), shape.empty()
+        self.of_users, self.of_items = shape.make_side(LEAST), shape.make_side(LEAST)
         self.totals = np.zeros(TOTALS)
-        none = np.zeros(0, np.int32)
-        self.known = Known(none, none, np.zeros(0), none, none, np.full(count_slots(0), -1, np.int32))
+        self.known = make_known(LEAST, LEAST)
         self.memory = make_memory(0, shape.k)
         self.play, self.score = make_play(), make_score()
 
@@ -74,30 +82,24 @@ class RatingState:
         """Make room for so many users and items, and for so many more ratings."""
         if users > self.users:
             self.of_users = grow_side(self.of_users, self.users, users, self.shape.draw(0, self.users, users))
-            heads = resize(self.known.heads, users, self.users)
-            heads[self.users : users] = -1
+            heads = resize(self.known.heads, users)
+            heads[self.users : users] = NOTHING
             self.known = self.known._replace(heads=heads)
             self.users = users
         if items > self.items:
             self.of_items = grow_side(self.of_items, self.items, items, self.shape.draw(1, self.items, items))
             self.items = items
-        wanted = self.ratings + ratings
-        if wanted > self.known.users.size:
-            known, used = self.known, self.ratings
-            self.known = Known(
-                resize(known.users, wanted, used),
-                resize(known.items, wanted, used),
-                resize(known.ratings, wanted, used),
-                resize(known.later, wanted, used),
-                known.heads,
-                known.table,
-            )
+        wanted, known = self.ratings + ratings, self.known
+        who = resize(known.users, wanted)
+        if who is not known.users:
+            what, later = resize(known.items, wanted), resize(known.later, wanted)
+            self.known = Known(who, what, resize(known.ratings, wanted), later, known.heads, known.table)
         if count_slots(wanted) > self.known.table.size:
             self.list_again(count_slots(2 * wanted))
 
     def list_again(self, slots: int) -> int:
         """Build the lists of ratings anew, with so many slots; how many ratings are there twice."""
-        heads, table = np.full(self.known.heads.size, -1, np.int32), np.full(slots, -1, np.int32)
+        heads, table = np.full_like(self.known.heads, NOTHING), np.full(slots, NOTHING, np.int32)
         known = self.known._replace(heads=heads, table=table, later=np.zeros_like(self.known.later))
         twice = fill_lists(known, self.ratings, self.shape.native)
         self.known = known
@@ -105,15 +107,15 @@ class RatingState:
 
     def learn(self, rounds: Rounds, touched: tuple[Integers, Integers], numbers: Floats) -> bool:
         """Learn rounds of these users and items, for which there is room; whether nothing has overflowed."""
-        counts, size = self.of_users.counts, rounds.users.size
-        most = size + int(counts[touched[0]].max(initial=0))
+        (who, what), size = touched, rounds.users.size
+        most = size + int(self.of_users.counts[who].max(initial=0))
         if self.shape.k and most > self.memory.entries.size:
             self.memory = make_memory(2 * most, self.shape.k)
         self.play.run(
             self.shape.native, rounds=rounds, users=self.of_users, items=self.of_items, known=self.known,
             totals=self.totals, memory=self.memory, numbers=numbers,
         )  # fmt: skip
-        sides = zip((self.of_users, self.of_items), touched, strict=True)
+        sides = (self.of_users, who), (self.of_items, what)
         parts = [array[rows] for side, rows in sides for array in (side.factors, side.averages)]
         return are_finite([*parts, rounds.predictions])
 
@@ -128,11 +130,10 @@ class RatingState:
         saved: list[tuple[NDArray[Any], Integers, NDArray[Any]]] = [
             (self.totals, np.arange(TOTALS), self.totals.copy())
         ]
-        sizes = (self.users, self.items)
-        for side, numbers, size in zip((self.of_users, self.of_items), touched, sizes, strict=True):
+        who, what = touched
+        for side, numbers, size in ((self.of_users, who, self.users), (self.of_items, what, self.items)):
             rows = numbers[numbers < size]
             saved += [(array, rows, array[rows]) for array in side]
-        saved.append((self.totals, np.arange(TOTALS), self.totals.copy()))
 
         def undo() -> None:
             vars(self).update(before)
@@ -175,15 +176,14 @@ class RatingState:
         values, totals = read_array(arrays, "ratings.ratings", 1), read_array(arrays, "totals", 1)
         if not who.size == what.size == values.size or ((values < 0.0) | (values > 1.0)).any():
             raise corrupt("its ratings do not fit together")
-        if totals.shape != (TOTALS,) or totals[COUNT] != values.size or (totals[SUM + 1 :] < 0.0).any():
+        if totals.shape != (TOTALS,) or totals[COUNT] != values.size or (totals[ERRORS] < 0.0).any():
             raise corrupt("its totals are not those of its ratings")
-        if not -1e-6 <= totals[SUM] <= values.size * (1.0 + 1e-6):
+        if not abs(totals[SUM] - values.sum()) <= ROUNDING * values.size:
             raise corrupt("its sum is not that of its ratings")
         new.totals = totals
         new.of_users = read_side(shape, arrays, "users", users, who)
         new.of_items = read_side(shape, arrays, "items", items, what)
-        none = np.full(users, -1, np.int32)
-        new.known = Known(who, what, values, np.zeros(values.size, np.int32), none, none)
+        new.known = make_known(users, values.size)._replace(users=who, items=what, ratings=values)
         if new.list_again(count_slots(values.size)):
             raise corrupt("a rating is there twice")
         return new
@@ -195,6 +195,13 @@ def make_memory(items: int, k: int) -> Memory:
     return Memory(np.zeros(items, np.int64), truths, guesses, slopes, np.zeros(k), np.zeros(k))
 
 
+def make_known(users: int, ratings: int) -> Known:
+    """Room for the ratings of so many users."""
+    who, what, later = np.zeros((3, ratings), np.int32)
+    heads, table = np.full(users, NOTHING, np.int32), np.full(count_slots(ratings), NOTHING, np.int32)
+    return Known(who, what, np.zeros(ratings), later, heads, table)
+
+
 def are_finite(parts: list[Floats]) -> bool:
     """Whether all values are finite: where their sum is, or, since it may overflow, where each of them is."""
     with np.errstate(all="ignore"):
@@ -203,32 +210,32 @@ def are_finite(parts: list[Floats]) -> bool:
 
 
 def find_touched(numbers: Integers) -> Integers:
-    """Different numbers of users, or items, in order."""
-    if numbers.size == 1:
-        return numbers
-    return np.flatnonzero(np.bincount(numbers)) if numbers.size > FEW else np.unique(numbers)
+    """Different numbers of users, or items."""
+    if numbers.size > FEW:
+        return np.flatnonzero(np.bincount(numbers))
+    return np.array([*set(numbers.tolist())], np.int64)
 
 
-def resize(array: NDArray[Number], size: int, used: int) -> NDArray[Number]:
+def resize(array: NDArray[Number], size: int) -> NDArray[Number]:
     """The same array with room for so many rows, where there is less."""
     if size <= len(array):
         return array
-    larger = np.zeros((max(size, 2 * len(array), LEAST), *array.shape[1:]), array.dtype)
-    larger[:used] = array[:used]
+    larger = np.zeros((max(size, 2 * len(array)), *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
     return larger
 
 
 def grow_side(side: Side, used: int, size: int, factors: Floats) -> Side:
     """Room for more users, or items, with these factors."""
     larger = Side(
-        resize(side.factors, size, used),
-        resize(side.averages, size, used),
-        resize(side.sums, size, used),
-        resize(side.counts, size, used),
-        resize(side.steps, size, used),
+        resize(side.factors, size),
+        resize(side.averages, size),
+        resize(side.sums, size),
+        resize(side.counts, size),
+        resize(side.steps, size),
     )
     for array in larger:
-        array[used:size] = 0
+        array[used:size] = 0  # rows that were undone may stand there
     larger.factors[used:size] = factors
     return larger
 

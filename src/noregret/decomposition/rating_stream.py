@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Rows, SparseBlock, to_sparse
+from noregret.data.blocks import Rows, to_dense
 from noregret.decomposition.rating_columns import (
     ITEM,
     KNOWN,
@@ -18,70 +18,70 @@ from noregret.decomposition.rating_columns import (
     read_array,
     unknown,
 )
+from noregret.errors import BadValue
 from noregret.features.names import extends
 
 
 class RowReader:
     """Reads rows of a stream: columns of numbers, as user: 7, or features that name a category, as user=ann.
 
-    `columns` says what the columns of these names hold; others are those of `COLUMNS`. Any further column is an error,
-    or left out where reading is not strict. Names that were read are kept, since every batch of a stream repeats those
-    of the batches before.
+    `columns` says what the columns of these names hold; all others are left out. Without it columns are known by the
+    names of `COLUMNS`, and any other is an error. Names that were read are kept, since every batch of a stream repeats
+    those of the batches before.
     """
 
-    def __init__(self, columns: Mapping[str, str] | None = None, strict: bool = True) -> None:
-        self.columns, self.strict = dict(columns or {}), strict
+    def __init__(self, columns: Mapping[str, str] | None = None) -> None:
+        self.columns = columns
         self.names: Sequence[str] = ()
-        self.roles = np.zeros(0, np.int8)
-        self.ids: list[str | None] = []
+        self.roles = np.array([], np.int8)  # what the column of every name holds, by its place in KNOWN
+        self.categories: list[str | None] = []  # what every name says after "="
 
     def __deepcopy__(self, memo: Any) -> "RowReader":
-        return RowReader(self.columns, self.strict)
+        return RowReader(self.columns)
 
     def read(self, X: Rows) -> Ratings:
         """Users and items of all rows, and ratings where rows have them."""
         if X.names is None:
-            return read_array(to_table(X.block))
+            return read_array(to_dense(X.block).val)
         self.read_names(X.names)
         used = int(X.block.indptr[-1])
         numbers, values = X.block.idx[:used], X.block.val[:used]
         row = np.repeat(np.arange(X.block.rows), np.diff(X.block.indptr))
         found: dict[str, list[Any]] = {}
-        for at, name in enumerate((USER, ITEM, RATING)):
-            mine = self.roles[numbers] == at
+        for role in (USER, ITEM, RATING):
+            mine = self.roles[numbers] == KNOWN.index(role)
             counts = np.bincount(row[mine], minlength=X.block.rows)
-            if name == RATING and not mine.any():
+            if role == RATING and not mine.any():
                 continue
-            if (counts != 1).any():
-                raise lacking(name, int(np.flatnonzero(counts != 1)[0]))
-            cells = zip(numbers[mine].tolist(), values[mine].tolist(), strict=True)
-            found[name] = [value if self.ids[at] is None else self.ids[at] for at, value in cells]
+            if (counts == 0).any():
+                raise lacking(role, int(np.flatnonzero(counts == 0)[0]))
+            if (counts > 1).any():
+                at = int(np.flatnonzero(counts > 1)[0])
+                raise BadValue(f"row {at}: there is more than one {role}; leave one of the columns out", row=at)
+            found[role] = [*map(self.read_cell, numbers[mine].tolist(), values[mine].tolist())]
         return Ratings(found[USER], found[ITEM], found.get(RATING))
+
+    def read_cell(self, number: int, value: float) -> str | float:
+        """The category that a feature names, or the number in its column."""
+        category = self.categories[number]
+        return value if category is None else category
 
     def read_names(self, names: Sequence[str]) -> None:
         """For every feature what its column holds, and the category that it names, if it names one."""
-        if not extends(names, self.names):
-            self.roles, self.ids = np.zeros(0, np.int8), []
-        first, roles = len(self.ids), list[int]()
-        ids = list[str | None]()
-        for name in names[first:]:
-            column, equal, category = name.partition("=")
-            role = self.columns.get(column) or find_role(column)
-            if role is None and (not self.strict or find_role(column.partition(".")[0]) == TIME):
-                role = TIME  # as time.hour, which is made of a column of times
-            if role is None:
-                raise unknown(column)
-            roles.append(KNOWN.index(role))
-            ids.append(category if equal else None)
-        self.ids = self.ids + ids
-        self.roles = np.concatenate((self.roles, np.array(roles, np.int8)))
-        self.names = names
+        known = len(self.names) if extends(names, self.names) else 0
+        parts = [name.partition("=") for name in names[known:]]
+        roles = np.array([KNOWN.index(self.find_role(column)) for column, _, _ in parts], np.int8)
+        roles = np.concatenate((self.roles[:known], roles))
+        categories = self.categories[:known] + [category if equal else None for _, equal, category in parts]
+        self.names, self.roles, self.categories = names, roles, categories
 
-
-def to_table(block: Any) -> np.ndarray:
-    """Rows without names as an array of their columns."""
-    sparse = to_sparse(block)
-    assert isinstance(sparse, SparseBlock)
-    table, used = np.zeros((sparse.rows, sparse.width)), int(sparse.indptr[-1])
-    table[np.repeat(np.arange(sparse.rows), np.diff(sparse.indptr)), sparse.idx[:used]] = sparse.val[:used]
-    return table
+    def find_role(self, column: str) -> str:
+        """What a column holds; the time also stands for what is not read."""
+        if self.columns is not None:
+            return self.columns.get(column, TIME)
+        role = find_role(column)
+        if role is not None:
+            return role
+        if find_role(column.partition(".")[0]) == TIME:
+            return TIME  # as time.hour, which is made of a column of times
+        raise unknown(column)

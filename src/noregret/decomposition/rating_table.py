@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Int32s = NDArray[np.int32]
 Table = NDArray[np.int64]
 LEAST_SLOTS = 8
+NOTHING = -1  # where there is no rating, no user or no item of this number
 
 read_known = read_found = unbound
 
@@ -24,9 +25,9 @@ class Known(NamedTuple):
     users: Int32s
     items: Int32s
     ratings: Floats
-    later: Int32s  # the rating of the same user before this one, or -1
-    heads: Int32s  # by user: the last rating, or -1
-    table: Int32s  # numbers of ratings, or -1; a power of two of slots
+    later: Int32s  # the rating of the same user before this one, or NOTHING
+    heads: Int32s  # by user: the last rating, or NOTHING
+    table: Int32s  # numbers of ratings, or NOTHING; a power of two of slots
 
 
 def add_rating(known: Known, slot: Any, n: Any, u: Any, i: Any, x: Any) -> None:
@@ -74,7 +75,7 @@ LISTS = {"known": KNOWN, "found": np.zeros(1, np.int64)}
 
 def count_slots(ratings: int) -> int:
     """The slots of a table for so many ratings, of which at most half are used."""
-    return max(LEAST_SLOTS, 1 << (2 * ratings - 1).bit_length())
+    return max(LEAST_SLOTS, 2 << (ratings - 1).bit_length())
 
 
 def fill_lists(known: Known, size: int, native: bool) -> int:

@@ -63,17 +63,22 @@ def convert_frame(X: Any, allow_missing: bool = False) -> Any:
     return Rows(block, None if numbered else names)
 
 
-def read_frame(X: Any) -> tuple[NDArray[Any], list[Any]]:
-    """Return a frame as a matrix, with NaN for missing values, and the names of its columns."""
+def to_eager(X: Any) -> Any:
+    """Return a frame as one of narwhals, whose columns have different names; refuse a lazy one."""
     narwhals = import_extra("narwhals", "tables", "a data frame")
     if library_of(X) == "pyarrow" and not hasattr(X, "group_by"):  # a RecordBatch
         pyarrow = import_extra("pyarrow", "tables", "a data frame")
         X = pyarrow.Table.from_batches([X])
     if not hasattr(type(X), "__len__"):
         raise BadValue(f"a {type(X).__name__} is lazy; collect it first")
-    names = [*(X.column_names if library_of(X) == "pyarrow" else X.columns)]
-    check_columns(names)
-    frame = narwhals.from_native(X, eager_only=True)
+    check_columns([*(X.column_names if library_of(X) == "pyarrow" else X.columns)])
+    return narwhals.from_native(X, eager_only=True)
+
+
+def read_frame(X: Any) -> tuple[NDArray[Any], list[Any]]:
+    """Return a frame as a matrix, with NaN for missing values, and the names of its columns."""
+    narwhals, frame = import_extra("narwhals", "tables", "a data frame"), to_eager(X)
+    names = [*frame.columns]
     groups = [*frame.schema.values()]
     for name, kind in zip(names, groups, strict=True):
         if not (kind.is_numeric() or kind == narwhals.Boolean or frame[name].null_count() == len(frame)):
