@@ -47,6 +47,41 @@ def test_learns_as_its_twin(options: dict[str, Any]) -> None:
     np.testing.assert_allclose(state.stick()[1], twin.b, rtol=1e-6)
 
 
+def test_words_that_come_late_are_learned() -> None:
+    wide = np.hstack((COUNTS[:6], COUNTS[6:12, :3]))
+    learner = make(columns="grow", documents=30)
+    twin = make_twin(learner)
+    for batch in (COUNTS[:6], COUNTS[6:12]):
+        learner.learn(sparse.csr_matrix(batch))
+        twin.learn(batch)
+    grown = learner.state.copy()
+    grown.grow(17)
+    late = grown.topics.parameters()[14:, learner.state.order()].T - learner.given["eta"]
+    twin.lam = np.hstack((twin.lam, late))
+    twin.put_in_order()
+    learner.learn(sparse.csr_matrix(wide))
+    twin.learn(wide)
+    state = learner.state
+    assert (state.features, state.documents) == (17, 18)
+    found = state.topics.parameters()[:, state.order()].T
+    np.testing.assert_allclose(found, twin.lam + learner.given["eta"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [2, 7, 17])
+def test_documents_that_wait_count_for_their_share_of_a_mini_batch(rows: int) -> None:
+    """Of the first mini-batch, as if it were full."""
+    learner = make()
+    twin = make_twin(learner)
+    learner.learn(COUNTS[:rows])
+    for start in range(0, rows, 6):
+        batch = COUNTS[start : min(start + 6, rows)]
+        twin.learn(batch, share=len(batch) / 6 if start else 1.0)
+    state = learner.latest
+    order = state.order()
+    np.testing.assert_allclose(state.topics.parameters()[:, order].T, twin.lam + learner.given["eta"], rtol=1e-6)
+    np.testing.assert_allclose(state.counts[order], twin.slots, rtol=1e-6, atol=1e-9)
+
+
 def test_long_and_short_documents_learn_as_the_twin() -> None:
     rng = np.random.default_rng(3)
     lengths = (90, 3, 40, 1, 200, 17, 5, 60)

@@ -7,7 +7,7 @@ PROTOCOL = ("protocol",)
 ROWS = ("svd", "pca", *PROTOCOL)
 CLUSTERS = ("kmeans", "dictionary", "density_files", "row_forms", *PROTOCOL)
 DENSITIES = ("density_learner", "gaussian", "mixture", "kernel_density", "density_files", "row_forms", *PROTOCOL)
-TOPICS = ("lda", "hdp", "topic_words", "topic_protocol")
+TOPICS = ("topic_loops", "topic_model", "lda", "hdp", "topic_words", "topic_protocol")
 RATINGS = ("factorisation", "rating_rows", "rating_protocol")
 DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "atoms": ("atoms", "dictionary", "row_forms"),

@@ -110,10 +110,7 @@ def gather(words: Any, powers: Floats, memory: Memory) -> None:
         row, own = powers[words[w]], memory.by_word[w]
         for k in range(K):
             own[k] = row[k]
-    for w in range(W, padded):
-        for k in range(K):
-            memory.by_word[w, k] = 0.0
-    for w in range(0, padded, LANES):
+    for w in range(0, padded, LANES):  # what stands beyond the last word counts nothing, since its ratio is 0
         rows = memory.by_word[w : w + LANES]
         for k in range(K):
             column = memory.by_topic[k, w : w + LANES]
@@ -126,7 +123,7 @@ def find_gamma(counts: Floats, alpha: Floats, gamma: Floats, memory: Memory, num
     width, padded = by_word.shape[1], (counts.size + LANES - 1) // LANES * LANES
     for k in range(K):
         gamma[k] = 1.0
-    change, iterations = numbers[TOLERANCE] + 1.0, 0
+    change, iterations = np.inf, 0
     while True:
         for k in range(K):
             theta[k] = exp_digamma(gamma[k])
@@ -231,7 +228,7 @@ def take_room(name: str, shape: tuple[int, int]) -> Floats:
 
 def return_room(name: str, room: Floats) -> None:
     """Let room be used again."""
-    setattr(_large, name, room if room.base is None else room.base)
+    setattr(_large, name, room.base)
 
 
 def allocate(documents: Documents, words: int, topics: int) -> Memory:

@@ -12,11 +12,11 @@ WORD = re.compile(r"\w\w+")
 
 
 def is_document(X: Any) -> bool:
-    """Whether rows are texts, or lists of words."""
-    if not isinstance(X, (list, tuple)) or not X:
+    """Whether rows are texts, or lists of words, which may be empty."""
+    if not isinstance(X, (list, tuple)):
         return False
     return any(
-        isinstance(row, str) or (isinstance(row, (list, tuple)) and row and isinstance(row[0], str)) for row in X
+        isinstance(row, str) or (isinstance(row, (list, tuple)) and (not row or isinstance(row[0], str))) for row in X
     )
 
 

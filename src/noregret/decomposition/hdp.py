@@ -1,6 +1,6 @@
 """The online hierarchical Dirichlet process: topics whose number follows the documents."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -54,14 +54,13 @@ class HDPState:
     concentrations: tuple[float, float]  # alpha of documents, gamma of the corpus
     steps: int = 0
     documents: int = 0
-    features: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.features = self.topics.words
+    @property
+    def features(self) -> int:
+        return self.topics.words
 
     def grow(self, features: int) -> None:
         self.topics.grow(features)
-        self.features = features
 
     def copy(self) -> Self:
         own = (self.counts.copy(), self.concentrations, self.steps, self.documents)
@@ -176,8 +175,8 @@ class HDP(TopicModel[HDPState]):
         state.documents += rows.rows
         copies = self.corpus_size(self.given["documents"], state.documents) / rows.rows
         rate = min((self.given["tau"] + 1.0 + state.steps) ** -self.given["kappa"], LARGEST_RATE)
-        if state.steps and rows.rows < self.batch:  # not full yet: it counts for its share
-            rate *= rows.rows / self.batch
+        if state.steps:
+            rate *= rows.rows / self.batch  # a mini-batch that is not full yet counts for its share
         topics.step(rate, words, copies, out.statistics, self.row_config.native)
         return_statistics(out)
         state.counts = (1.0 - rate) * state.counts + rate * copies * sticks.counts

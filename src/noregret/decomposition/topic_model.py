@@ -84,7 +84,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     def topic_shares(self) -> Floats:
         """The share of every topic in the words learned so far, older ones counting less."""
         topics = self.latest.topics
-        counts = np.maximum(topics.scale * topics.sums, 0.0)
+        counts = np.maximum(topics.sums, 0.0)
         return np.asarray(counts / counts.sum() if counts.any() else np.full(counts.size, 1.0 / counts.size))
 
     def topics(self, n_words: int = 10) -> list[Topic]:
@@ -101,7 +101,8 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         """exp(loss per word) of documents: of how many words each is as hard to guess. Words not known are left out."""
         losses = self.score(X).losses
         block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
-        words = float(np.sum(block.val[: int(block.indptr[-1])] if isinstance(block, SparseBlock) else block.val))
+        counts = block.val[: int(block.indptr[-1])] if isinstance(block, SparseBlock) else block.val
+        words = float(counts.sum())
         return float(np.exp(losses.sum() / words)) if words else float("nan")
 
     def describe_results(self) -> list[str]:
@@ -166,9 +167,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         wrong = np.flatnonzero((block.val < 0.0) | (block.val != np.floor(block.val)))
         if wrong.size:
             row = int(np.searchsorted(block.indptr, wrong[0], side="right")) - 1
-            names = self.encoder.feature_names()
-            number = int(block.idx[wrong[0]])
-            name = names[number] if number < len(names) else number
+            name = self.encoder.feature_names()[int(block.idx[wrong[0]])]
             raise BadValue(
                 f"row {start + row}: the count of {name!r} is {block.val[wrong[0]]:g}; a topic model takes counts of "
                 "words: whole numbers from 0 on",
@@ -207,8 +206,7 @@ def read_topics(state: TopicState, words: NDArray[np.int64]) -> Topics:
 def find_words(rows: MatrixRows, known: int) -> tuple[Documents, NDArray[np.int64]]:
     """The documents with their words numbered anew, and the words in the order of these numbers, which are known."""
     block = rows.sparse
-    size = int(block.indptr[-1])
-    numbers, counts = block.idx[:size], block.val[:size]
+    numbers, counts = block.idx, block.val
     row = np.repeat(np.arange(block.rows), np.diff(block.indptr))
     inside = (numbers < known) & (numbers >= 0) & (counts > 0.0)
     outside = ~inside & (counts > 0.0)

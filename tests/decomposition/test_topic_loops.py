@@ -1,0 +1,186 @@
+"""The loops of topic models, one part at a time: when inference ends, borders, memory that is used again."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import psi
+
+import noregret as nr
+from noregret.decomposition import document_loops, stick_loops, topic_words
+from noregret.decomposition.document_loops import Documents, Topics, allocate, find_powers, place_values, run_inference
+from noregret.jit.layout import count_words
+from tests.naive.lda import NaiveLDA
+
+Floats = NDArray[np.float64]
+COUNTS = np.random.default_rng(6).poisson(0.7, (12, 9)).astype(float)
+SMALL: dict[str, dict[str, Any]] = {"lda": {"k": 3}, "hdp": {"t": 6, "k": 3}, "unigram": {}}
+
+
+def make_documents(counts: Floats) -> Documents:
+    """Documents of all words that are in them."""
+    rows, words = np.nonzero(counts)
+    offsets = np.concatenate(([0], np.cumsum((counts > 0).sum(axis=1)))).astype(np.int64)
+    return Documents(offsets, words.astype(np.int32), counts[rows, words], np.zeros((len(counts), 2)))
+
+
+def make_topics(lam: Floats, alpha: float, eta: float = 0.1) -> Topics:
+    words = np.arange(lam.shape[1])
+    return Topics(lam.T - eta, np.array([eta, 1.0]), words, lam.sum(axis=1), np.full(len(lam), alpha))
+
+
+def draw_topics(k: int, words: int) -> Floats:
+    return np.random.default_rng(k).gamma(2.0, size=(k, words))
+
+
+def infer(counts: Floats, topics: Topics, tolerance: float, iterations: int, scoring: bool = False) -> Any:
+    out = document_loops.allocate_results(len(counts), topics.words.size, topics.alpha.size, scoring)
+    numbers = np.array([tolerance, iterations, float(scoring)])
+    run_inference(make_documents(counts), topics, out, numbers, False)
+    return out
+
+
+# ---- inference -------------------------------------------------------------------------------------------------------
+
+
+def test_inference_ends_when_the_mean_change_is_smaller_than_the_tolerance() -> None:
+    """And at the tolerance it goes on: the change of the first iteration is known exactly, from gamma = 1."""
+    lam = draw_topics(3, 2)
+    topics, document = make_topics(lam, 0.25), np.array([[1.0, 1.0]])
+    once, twice = (infer(document, topics, 0.0, iterations).gamma[0].tolist() for iterations in (1, 2))
+    change = 0.0
+    for value in once:
+        change += abs(value - 1.0)
+    change /= 3
+    assert once != twice
+    assert infer(document, topics, float(np.nextafter(change, 1.0)), 9).gamma[0].tolist() == once
+    assert infer(document, topics, change, 2).gamma[0].tolist() == twice
+    twin = NaiveLDA(lam, 0.25, 0.1, 1.0, 1.0, 1.0)
+    np.testing.assert_allclose(twice, twin.infer(document[0], 0.0, 2)[0], rtol=1e-9)
+
+
+def test_powers_are_those_of_the_digamma_function_and_0_in_a_topic_without_words() -> None:
+    """Also where the total of a topic is less than 1."""
+    lam = np.array([[0.2, 0.5], [3.0, 0.05], [0.1, 0.1]])
+    topics = make_topics(lam, 1.0)
+    memory = allocate(make_documents(np.ones((1, 2))), 2, 3)
+    topics.totals[2] = 0.0
+    find_powers(topics, memory)
+    expected = np.exp(psi(lam[:2]) - psi(lam[:2].sum(axis=1, keepdims=True)))
+    np.testing.assert_allclose(memory.powers[:, :2].T, expected, rtol=1e-9)
+    assert memory.powers[:, 2:].tolist() == [[0.0, 0.0]] * 2
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 4, 5, 9])
+@pytest.mark.parametrize("k", [1, 4, 5])
+def test_documents_of_any_length_after_longer_ones_are_inferred_as_by_the_twin(words: int, k: int) -> None:
+    lam, counts = draw_topics(k, 9), np.zeros((3, 9))
+    counts[0], counts[2] = 2.0, 1.0
+    counts[1, :words] = np.arange(1.0, words + 1.0)
+    twin = NaiveLDA(lam, 0.3, 0.1, 1.0, 1.0, 1.0)
+    found, scored = (infer(counts, make_topics(lam, 0.3), 1e-6, 50, scoring) for scoring in (False, True))
+    np.testing.assert_allclose(found.gamma, [twin.infer(row, 1e-6, 50)[0] for row in counts], rtol=1e-9)
+    expected = sum(row[:, None] * twin.infer(row, 1e-6, 50)[1] for row in counts)
+    np.testing.assert_allclose(found.statistics, expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        scored.losses, [twin.loss(row, tolerance=1e-6, iterations=50) for row in counts], rtol=1e-9
+    )
+    assert scored.statistics.size == 0
+
+
+def test_no_loss_is_negative_by_rounding() -> None:
+    """Documents of the only word there is: its probability is 1."""
+    for eta in np.linspace(0.1, 2.0, 40):
+        out = infer(np.array([[7.0]]), make_topics(np.full((1, 1), 0.7 + eta), 1.0, float(eta)), 0.0, 3, scoring=True)
+        assert 0.0 <= out.losses[0] < 1e-13
+
+
+# ---- memory ----------------------------------------------------------------------------------------------------------
+
+
+def test_large_arrays_are_used_again() -> None:
+    kept: dict[str, Any] = vars(document_loops._large)
+    for name in ("lda", "hdp"):
+        learner: Any = nr.make(name, batch=6, native=False, **SMALL[name])
+        kept.clear()
+        learner.learn(COUNTS[:6])
+        first = dict(kept)
+        assert sorted(first) == ["powers", "statistics"]
+        learner.learn(COUNTS[6:])
+        assert all(kept[key] is room for key, room in first.items())
+        assert len(kept) == 2
+
+
+def test_room_is_taken_by_one_at_a_time_and_is_as_large_as_asked_for() -> None:
+    vars(document_loops._large).clear()
+    first, second = document_loops.take_room("room", (10, 4)), document_loops.take_room("room", (10, 4))
+    assert first.shape == (10, 4)
+    assert not np.shares_memory(first, second)
+    assert first.base is not None
+    assert first.base.size == 50  # a quarter more
+    document_loops.return_room("room", first)
+    again = document_loops.take_room("room", (5, 10))
+    assert np.shares_memory(again, first)
+    document_loops.return_room("room", again)
+    larger = document_loops.take_room("room", (51, 1))
+    assert larger.shape == (51, 1)
+    assert not np.shares_memory(larger, first)
+
+
+def test_memory_is_for_the_longest_document_in_multiples_of_four() -> None:
+    vars(document_loops._large).clear()
+    document_loops.return_room("powers", document_loops.take_room("powers", (9, 8)))
+    vars(document_loops._large)["powers"][:] = 7.0
+    counts = np.zeros((3, 9))
+    counts[0, :2] = counts[1, :6] = counts[2, :1] = 1.0
+    memory = allocate(make_documents(counts), 9, 5)
+    assert memory.powers.shape == (9, 8)
+    assert (memory.powers[:, :5] == 7.0).all()
+    assert (memory.powers[:, 5:] == 0.0).all()
+    assert [array.shape for array in memory[1:]] == [(8,), (8, 8), (8, 8), (8,), (8,), (8,), (8,)]
+    assert [document_loops.pad(size) for size in (0, 1, 4, 5)] == [0, 4, 4, 8]
+    assert allocate(make_documents(np.zeros((0, 9))), 9, 5).norms.size == 0
+
+
+# ---- compiled calls --------------------------------------------------------------------------------------------------
+
+
+def test_places_follow_each_other() -> None:
+    examples = {"rows": np.zeros((1, 1)), "pair": (np.zeros(1), np.zeros(1)), "last": np.zeros(1)}
+    sizes = [count_words(one) for one in examples.values()]
+    places, slots = place_values(examples)
+    assert list(places) == list(examples)
+    assert [slot for slot, _ in places.values()] == [0, sizes[0], sizes[0] + sizes[1]]
+    assert all(places[name][1] is example for name, example in examples.items())
+    assert slots == sum(sizes)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_compiled_loops_have_all_values_and_room_for_their_places(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their stand-ins here are the same loops, interpreted."""
+    loops: dict[Any, Callable[..., None]] = {
+        document_loops.entry: document_loops.infer,
+        stick_loops.entry: stick_loops.infer_sticks,
+        topic_words.entry: topic_words.add_rows,
+    }
+    called = set[Any]()
+
+    def compile_nothing(entry: Any, places: dict[str, Any]) -> Callable[..., None]:
+        def run(table: Any, *values: Any) -> None:
+            called.add(entry)
+            assert table.dtype == np.int64
+            assert table.size == sum(count_words(example) for _, example in places.values())
+            assert [count_words(value) for value in values] == [count_words(example) for _, example in places.values()]
+            loops[entry](*values)
+
+        return run
+
+    for module in (document_loops, stick_loops, topic_words):
+        monkeypatch.setattr(module, "compile_function", compile_nothing)
+    native, plain = (nr.make(name, batch=4, native=native, **SMALL[name]) for native in (True, False))
+    assert native.play(COUNTS).losses.tolist() == plain.play(COUNTS).losses.tolist()
+    assert native.predict(COUNTS).tolist() == plain.predict(COUNTS).tolist()
+    if name != "unigram":
+        assert len(called) == (2 if name == "lda" else 3)
