@@ -10,6 +10,7 @@ import scipy.sparse as sparse
 import noregret as nr
 from noregret.decomposition.stick_loops import run_sticks
 from tests.naive.hdp import NaiveHDP
+from tests.support import refusal
 
 RNG = np.random.default_rng(8)
 TOPICS = RNG.dirichlet(np.full(14, 0.1), 4)
@@ -30,7 +31,7 @@ def make_twin(learner: Any, words: int = 14) -> NaiveHDP:
     [{}, {"start": "uniform"}, {"start": "uniform", "iterations": 2},
      {"documents": 500.0, "alpha": 0.4, "gamma": 3.0, "eta": 0.2, "kappa": 0.9, "tau": 5.0},
      {"t": 3, "k": 2, "iterations": 2}, {"tolerance": 1e-8, "batch": 9, "t": 12, "k": 4},
-     {"t": 40, "k": 3, "documents": 18.0, "eta": 0.01}],
+     {"t": 40, "k": 3, "documents": 18.0, "eta": 0.01}, {"t": 40, "k": 17, "iterations": 3}],
     ids=str,
 )  # fmt: skip
 def test_learns_as_its_twin(options: dict[str, Any]) -> None:
@@ -150,6 +151,46 @@ def test_documents_of_three_topics_use_about_three() -> None:
         assert max(sides) > 0.9
     assert model.perplexity(rows) == pytest.approx(10.0, rel=0.2)
     assert len(set(model.transform(rows).argmax(axis=1)[:3])) == 3
+
+
+def test_the_start_has_100_words_in_each_document_of_the_corpus() -> None:
+    for documents, size in ((0.0, 10_000.0), (50.0, 50.0)):
+        learner = make(documents=documents)
+        for features in (0, 1, 14):
+            topics = learner.start_state(features).topics
+            assert topics.words == features
+            assert (topics.shape, topics.mean) == (1.0, size * 100.0 / (7 * max(features, 1)))
+
+
+def test_used_topics_have_99_percent_of_all_words() -> None:
+    learner = make(t=5, k=2).learn(COUNTS)
+    several = ([50.0, 0.0, 9.4, 0.6, 40.0], 3), ([0.0, 1.5, 98.0, 0.3, 0.2], 2), ([-1.0, 0.0, 0.0, 7.0, 0.0], 1)
+    for counts, used in (*several, ([0.0] * 5, 5)):
+        learner.state.topics.sums = np.array(counts)
+        assert learner.used_topics == used
+        assert len(learner.topics()) == used
+    assert [topic.number for topic in learner.topics()] == [0, 1, 2, 3, 4]
+
+
+def test_a_state_with_counts_that_overflow_is_not_finite() -> None:
+    state = make().learn(COUNTS).state
+    assert state.is_finite()
+    state.counts[2] = np.inf
+    assert not state.is_finite()
+
+
+def test_what_a_file_says_of_the_stick_is_checked() -> None:
+    learner = make(t=3, k=2, documents=1.0).learn(COUNTS)
+    header, arrays = learner.dump_state(learner.state)
+    assert header["mean"] == 100.0 / (3 * 14)
+    state = learner.restore_state({**header, "mean": 0.5}, {**arrays, "counts": np.array([0.0, 0.5, 2.0])}, 14)
+    assert state.topics.mean == 0.5
+    assert state.counts.tolist() == [0.0, 0.5, 2.0]
+    assert (state.steps, state.documents) == (3, 18)
+    for counts in ([0.0, 0.5], [0.0, -0.5, 2.0], [[0.0, 0.5, 2.0]]):
+        refusal(lambda: learner.restore_state(header, {**arrays, "counts": np.array(counts)}, 14))  # noqa: B023
+    for mean in (0.0, -1.0, float("inf"), None):
+        assert "mean must be" in refusal(lambda: learner.restore_state({**header, "mean": mean}, arrays, 14))  # noqa: B023
 
 
 def test_an_empty_document_teaches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,10 +35,14 @@ def draw_topics(k: int, words: int) -> Floats:
     return np.random.default_rng(k).gamma(2.0, size=(k, words))
 
 
-def infer(counts: Floats, topics: Topics, tolerance: float, iterations: int, scoring: bool = False) -> Any:
+def infer(
+    counts: Floats, topics: Topics, tolerance: float, iterations: int, scoring: bool = False, unknown: Any = 0.0
+) -> Any:
     out = document_loops.allocate_results(len(counts), topics.words.size, topics.alpha.size, scoring)
     numbers = np.array([tolerance, iterations, float(scoring)])
-    run_inference(make_documents(counts), topics, out, numbers, False)
+    documents = make_documents(counts)
+    documents.unknown[:] = unknown
+    run_inference(documents, topics, out, numbers, False)
     return out
 
 
@@ -95,6 +99,25 @@ def test_no_loss_is_negative_by_rounding() -> None:
     for eta in np.linspace(0.1, 2.0, 40):
         out = infer(np.array([[7.0]]), make_topics(np.full((1, 1), 0.7 + eta), 1.0, float(eta)), 0.0, 3, scoring=True)
         assert 0.0 <= out.losses[0] < 1e-13
+
+
+@pytest.mark.parametrize("size", [0.02, 3.0])
+def test_the_loss_of_a_document_is_that_of_the_twin_also_where_topics_have_few_words(size: float) -> None:
+    lam, row = size * draw_topics(3, 4), np.array([1.0, 0.0, 2.0, 0.0])
+    twin = NaiveLDA(lam, 0.3, 0.005, 1.0, 1.0, 1.0)
+    found = infer(row[None], make_topics(lam, 0.3, 0.005), 1e-6, 50, scoring=True).losses[0]
+    assert found == pytest.approx(twin.loss(row, tolerance=1e-6, iterations=50), rel=1e-9)
+
+
+@pytest.mark.parametrize("tokens", [1.0, 5.0])
+def test_the_loss_of_new_words_is_that_of_words_with_the_prior_alone(tokens: float) -> None:
+    """Of one new word, which all topics have with lambda = eta."""
+    lam = draw_topics(3, 4)
+    totals, gamma = lam.sum(axis=1), np.full(3, 0.3)
+    out = infer(np.zeros((1, 4)), make_topics(lam, 0.3, 0.1), 0.0, 3, True, [1.0, tokens])
+    assert out.losses[0] == pytest.approx(-tokens * (gamma / gamma.sum()) @ np.log(0.1 / (totals + 0.1)), rel=1e-12)
+    nothing = Topics(np.zeros((0, 3)), np.array([0.1, 1.0]), np.zeros(0, np.int64), np.zeros(3), gamma)
+    assert str(infer(np.zeros((2, 0)), nothing, 0.0, 3, True).losses.tolist()) == "[0.0, 0.0]"
 
 
 # ---- memory ----------------------------------------------------------------------------------------------------------

@@ -74,6 +74,9 @@ def test_perplexity_is_that_of_the_words_that_are_known() -> None:
     assert spare.indptr[-1] == used
     assert learner.perplexity(spare) == pytest.approx(np.exp(losses / words))
     assert np.isnan(learner.perplexity(np.zeros((2, 9))))
+    names = make().learn([["a", "b"]])
+    names.perplexity([["a", "new"]])
+    assert names.feature_names == ["a", "b"]
     named = make(least_documents=2.0).learn([["a", "b"], ["a", "b"], ["b"]])
     before = named.dump()
     assert named.perplexity([["a", "new", "new"], ["b", "c"]]) == pytest.approx(
@@ -136,7 +139,11 @@ def test_words_are_filtered_however_they_are_named() -> None:
     )
     expected = make(**options).learn(texts)
     assert expected.feature_names == ["aa", "bb"]
-    assert name_words(rows) == [{"aa": 1.0, "bb": 1.0}, {"aa": 1.0, "cc": 1.0}, {"bb": 1.0, "aa": 1.0}]
+    assert name_words(rows.block, ["aa", "bb", "cc"]) == [
+        {"aa": 1.0, "bb": 1.0},
+        {"aa": 1.0, "cc": 1.0},
+        {"bb": 1.0, "aa": 1.0},
+    ]
     for documents in ([text.split() for text in texts], [dict.fromkeys(text.split(), 1) for text in texts], rows,
                       tuple(texts)):  # fmt: skip
         found = make(**options).learn(documents)
@@ -145,6 +152,7 @@ def test_words_are_filtered_however_they_are_named() -> None:
         np.testing.assert_allclose(found.components, expected.components)
     for matrix in (COUNTS, sparse.csr_matrix(COUNTS), COUNTS.tolist(), Rows(rows.block)):
         assert make(**options).learn(matrix).filter.counts == {}
+    assert make().read_rows(rows, learn=True) is rows
     mixed = make(**options)
     assert "dict" in refused(mixed, lambda: mixed.learn([{"a": 1}, np.zeros(2)]))
 

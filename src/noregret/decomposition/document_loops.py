@@ -17,7 +17,7 @@ from noregret.jit.layout import count_words
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
 LANES = 4
-TINY = 1e-290  # added to the norm of a word, which may be 0 where no topic has it
+TINY = 1e-290  # in place of 0 in a quotient: where no topic has a word, or there are no words
 TOLERANCE, ITERATIONS, SCORING = range(3)  # the numbers that the loop reads
 
 read_documents = read_topics = read_results = read_memory = read_numbers = unbound
@@ -185,7 +185,7 @@ def find_loss(words: Any, counts: Floats, unknown: Floats, topics: Topics, gamma
         alpha = topics.alpha[k]
         bound += (alpha - gamma[k]) * (digamma(gamma[k]) - digamma(total)) + log_gamma(gamma[k]) - log_gamma(alpha)
         mass = topics.totals[k] + eta * unknown[0]  # of all words that are known, and those of this document
-        sums[k] = theta[k] / (mean * mass) if mass > 0.0 else 0.0
+        sums[k] = theta[k] / max(mean * mass, TINY)
         if unknown[1] > 0.0:
             new += gamma[k] / total * np.log(eta / mass)
     for w in range(words.size):
@@ -193,7 +193,7 @@ def find_loss(words: Any, counts: Floats, unknown: Floats, topics: Topics, gamma
         for k in range(K):
             probability += sums[k] * (eta + scale * row[k])
         bound += counts[w] * np.log(probability)
-    return float(max(-(bound + unknown[1] * new), 0.0))
+    return float(max(0.0, -(bound + unknown[1] * new)))
 
 
 EXAMPLES: dict[str, Any] = {

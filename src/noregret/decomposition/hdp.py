@@ -153,7 +153,7 @@ class HDP(TopicModel[HDPState]):
 
     def start_state(self, features: int) -> HDPState:
         topics = TopicWords.empty(self.t, self.given["eta"], self.row_config.seed)
-        size = self.corpus_size(self.given["documents"], 0)
+        size = self.corpus_size(self.given["documents"])
         topics.shape, topics.mean = 1.0, size * WORDS / (self.t * max(features, 1))
         topics.grow(features)
         return HDPState(topics, np.zeros(self.t), (self.given["alpha"], self.given["gamma"]))
@@ -169,7 +169,7 @@ class HDP(TopicModel[HDPState]):
         out = allocate_results(rows.rows, words.size, self.t, scoring=False)
         uniform = self.start == "uniform"
         candidates = self.t if uniform else min(self.t, -(-self.k // LANES) * LANES)
-        numbers = [self.given["tolerance"], self.iterations, 0.0, self.k, candidates, self.given["alpha"], 0.0,
+        numbers = [self.given["tolerance"], self.iterations, self.k, candidates, self.given["alpha"], 0.0,
                    0.0 if uniform else SWEEPS]  # fmt: skip
         run_sticks(documents, read, out, np.array(numbers), sticks, self.row_config.native)
         state.documents += rows.rows
@@ -188,7 +188,7 @@ class HDP(TopicModel[HDPState]):
     def used_topics(self) -> int:
         """How many topics it takes to have 99 % of all words."""
         shares = np.sort(self.topic_shares)[::-1]
-        return min(int(np.searchsorted(np.cumsum(shares), USED)) + 1, self.t)
+        return int(np.searchsorted(np.cumsum(shares), USED)) + 1
 
     def topics(self, n_words: int = 10) -> list[Topic]:
         """The most probable words of every topic that is used, the one with the largest share first."""

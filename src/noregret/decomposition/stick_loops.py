@@ -37,8 +37,8 @@ from noregret.jit.compiled import compile_function, unbound
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
 FLOOR = 1e-10  # of a slot for a word at the start
-SLOTS, CANDIDATES, ALPHA = 3, 4, 5  # the numbers that this loop reads beside those of `document_loops`
-SWEEPING = 6  # from here on: tolerance and number of the iterations that come first
+SLOTS, CANDIDATES, ALPHA = 2, 3, 4  # the numbers that this loop reads after tolerance and iterations
+SWEEPING = 5  # from here on: tolerance and number of the iterations that come first
 SWEEPS = SWEEPING + ITERATIONS
 ROUNDING = 1e-17  # a smaller share of a slot changes nothing but rounding errors
 WITHOUT_STICKS = 3  # iterations, where slots start uniform

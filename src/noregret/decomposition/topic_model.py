@@ -68,7 +68,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         self._journal: dict[Any, int] = {}  # counts that a call has changed, to be undone if it fails
         self.words_scored = 0.0  # of all documents whose loss was computed; it is not saved
 
-    def corpus_size(self, given: float, seen: int) -> float:
+    def corpus_size(self, given: float, seen: int = 0) -> float:
         """Documents of the corpus: as given; otherwise 10,000, or as many as were seen if these are more."""
         return given or float(max(UNKNOWN, seen))
 
@@ -116,7 +116,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         X = [count_words(row, number) for number, row in enumerate(X)] if is_document(X) else X
         if not self.filter.active:
             return X
-        documents = name_words(X) if isinstance(X, Rows) and X.names is not None else X
+        documents = name_words(X.block, X.names) if isinstance(X, Rows) and X.names is not None else X
         if not isinstance(documents, (list, tuple)) or not all(isinstance(one, Mapping) for one in documents):
             return X
         found = []
