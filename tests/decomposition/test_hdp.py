@@ -172,6 +172,17 @@ def test_used_topics_have_99_percent_of_all_words() -> None:
     assert [topic.number for topic in learner.topics()] == [0, 1, 2, 3, 4]
 
 
+def test_topics_have_equal_shares_at_first_and_at_least_a_share_of_1e_12() -> None:
+    learner = make(alpha=2.0)
+    state = learner.start_state(14)
+    np.testing.assert_allclose(state.prior(), 2.0 / 7, rtol=1e-12)
+    np.testing.assert_allclose(state.log_shares(), state.log_shares()[0], rtol=1e-12)
+    state.steps, state.counts = 1, np.where(np.isin(np.arange(7), state.order()[:2]), 1e15, 0.0)
+    prior = state.prior()[state.order()]
+    np.testing.assert_allclose(prior[:2], 1.0, rtol=1e-9)
+    assert prior[2:].tolist() == [2.0 * 1e-12] * 5
+
+
 def test_a_state_with_counts_that_overflow_is_not_finite() -> None:
     state = make().learn(COUNTS).state
     assert state.is_finite()
@@ -206,9 +217,13 @@ def test_an_empty_document_teaches_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_parameters_are_whole_numbers_or_in_their_limits() -> None:
-    for options in ({"t": 2.5}, {"k": 1.5}, {"eta": 1e-4}, {"k": 8}, {"iterations": 2.5}, {"start": "random"}):
+    for options in ({"t": 7.5}, {"k": 2.5}, {"iterations": 2.5}, {"t": 7.5, "k": 2.5, "iterations": 2.5}):
+        assert refusal(lambda: make(**options)) == "hdp: t, k and iterations must be whole numbers"  # noqa: B023
+    for options in ({"eta": 1e-4}, {"start": "random"}, {"alpha": 0.0}):
         with pytest.raises(nr.BadValue):
             make(**options)
+    assert refusal(lambda: make(k=8)) == "hdp: k, the topics of a document, must be at most t = 7, not 8"
+    assert make(k=7).k == make().t == 7
 
 
 @pytest.mark.compiles

@@ -55,6 +55,7 @@ def test_the_corpus_is_as_large_as_given_or_as_seen() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_state_counts_documents_and_numbers(name: str) -> None:
     learner = make(name).learn(COUNTS[:10])
+    assert [learner.start_state(words).features for words in (0, 5)] == [0, 5]
     assert (learner.state.documents, learner.latest.documents) == (8, 10)
     assert learner.state.copy().documents == 8
     assert learner.count_numbers(7) == 7 * learner.components.shape[0]
@@ -115,6 +116,7 @@ def test_a_document_of_something_else_is_refused_by_its_row() -> None:
         learner, lambda: learner.learn([{}, {"a": 1}, {"b": 1, "c": 0.5}])
     )
     assert "row 1: the count of 'a' is -2;" in refusal(lambda: learner.score([{"b": 0}, {"b": 1.5, "a": -2}]))
+    assert "row 0: a document is a text" in refused(learner, lambda: learner.learn_one(["a", 2]))
     columns = make().learn(COUNTS)
     assert "row 1: the count of 4 is -2;" in refused(
         columns, lambda: columns.learn([[0.0] * 9, [0.0] * 4 + [-2.0] * 5])
@@ -159,8 +161,8 @@ def test_words_are_filtered_however_they_are_named() -> None:
 
 def test_words_beside_those_that_are_known_are_never_looked_up() -> None:
     """Also where a number was changed after it was checked; words with a count of 0 are not there."""
-    block = SparseBlock(np.array([0, 3, 3, 7]), np.array([4, 0, -1, 2, 4, 5, 3], np.int32),
-                        np.array([1.0, 2.0, 3.0, 1.0, 0.0, 4.0, 5.0]), 6)  # fmt: skip
+    block = SparseBlock(np.array([0, 3, 3, 8]), np.array([4, 0, -1, 2, 4, 5, 3, 1], np.int32),
+                        np.array([1.0, 2.0, 3.0, 1.0, 0.0, 4.0, 5.0, 0.0]), 6)  # fmt: skip
     documents, words = find_words(MatrixRows(block, 6, np.zeros(3)), 4)
     assert words.tolist() == [0, 2, 3]
     assert documents.offsets.tolist() == [0, 1, 1, 3]

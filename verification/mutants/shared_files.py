@@ -56,7 +56,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "stick_loops": TOPICS,
     "svd": ROWS,
     "topic_file": TOPICS,
-    "topic_model": TOPICS,
+    "topic_model": (*TOPICS, "word_filter"),
     "topic_parameters": TOPICS,
     "topic_words": TOPICS,
     "truth": ROWS,

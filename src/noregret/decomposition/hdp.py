@@ -72,12 +72,11 @@ class HDPState:
     # ---- the stick of the corpus ---------------------------------------------------------------------------------
 
     def order(self) -> NDArray[np.intp]:
-        """The topics in the order of the stick: the one with the most words first, after the first step."""
-        totals = self.topics.totals if self.steps else np.zeros(self.counts.size)
-        return np.argsort(-totals, kind="stable")
+        """The topics in the order of the stick: the one with the most words first."""
+        return np.argsort(-self.topics.totals, kind="stable")
 
     def stick(self) -> tuple[Floats, Floats]:
-        """The parameters a and b of the beta distributions of the stick, in its order."""
+        """The parameters a and b of the beta distributions of the stick, in its order; shares start equal."""
         if not self.steps:
             return np.ones(self.counts.size - 1), np.arange(self.counts.size - 1.0, 0.0, -1.0)
         counts = self.counts[self.order()]
@@ -133,13 +132,14 @@ class HDP(TopicModel[HDPState]):
     """Hierarchical Dirichlet process: topics as many as the documents need, learned online."""
 
     kind: ClassVar[str] = "hdp"
+    tolerance = 1e-3  # of gamma, in results
 
     def __init__(self, t: float, k: float, batch: float, start: str, **options: Any) -> None:
         names = ("alpha", "gamma", "eta", "tau", "kappa", "documents", "tolerance", "iterations")
         self.given = {name: float(options.pop(name)) for name in names}
         super().__init__(batch, **options)
         self.t, self.k, self.start = int(t), int(k), start
-        self.tolerance, self.iterations = 1e-3, int(self.given["iterations"])
+        self.iterations = int(self.given["iterations"])
         if t != self.t or k != self.k or self.given["iterations"] != self.iterations:
             raise BadValue("hdp: t, k and iterations must be whole numbers")
         if self.k > self.t:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.inputs import RowLike
 from noregret.decomposition.base import Scored, State, UnsupervisedLearner
-from noregret.decomposition.document_loops import SCORING, Documents, Results, Topics, allocate_results, run_inference
+from noregret.decomposition.document_loops import Documents, Results, Topics, allocate_results, run_inference
 from noregret.decomposition.documents import count_words, is_document, name_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_words import TopicWords
@@ -181,8 +181,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         documents, words = find_words(rows, state.features)
         read = read_topics(state, words)
         out = allocate_results(rows.rows, words.size, read.alpha.size, scoring)
-        numbers = np.array([self.tolerance, self.iterations, 0.0])
-        numbers[SCORING] = float(scoring)
+        numbers = np.array([self.tolerance, self.iterations, float(scoring)])
         run_inference(documents, read, out, numbers, self.row_config.native)
         return out, words
 
