@@ -11,7 +11,9 @@ from scipy.special import psi
 import noregret as nr
 from noregret.decomposition import document_loops, stick_loops, topic_words
 from noregret.decomposition.document_loops import Documents, Topics, allocate, find_powers, place_values, run_inference
+from noregret.decomposition.stick_loops import Sticks, break_stick, run_sticks, take_largest
 from noregret.jit.layout import count_words
+from tests.naive.hdp import NaiveHDP, expected_logs
 from tests.naive.lda import NaiveLDA
 
 Floats = NDArray[np.float64]
@@ -120,6 +122,117 @@ def test_the_loss_of_new_words_is_that_of_words_with_the_prior_alone(tokens: flo
     assert str(infer(np.zeros((2, 0)), nothing, 0.0, 3, True).losses.tolist()) == "[0.0, 0.0]"
 
 
+# ---- sticks ----------------------------------------------------------------------------------------------------------
+
+
+def infer_sticks(
+    counts: Floats, lam: Floats, k: int, iterations: int, *, alpha: float = 2.0, tolerance: float = 0.0,
+    uniform: bool = False,
+) -> tuple[Any, NaiveHDP, Floats]:  # fmt: skip
+    """What the loop finds, the twin that found the same, and how many slots the loop gave to every topic."""
+    given = {"eta": 0.1, "alpha": alpha, "gamma": 1.0, "iterations": iterations, "tolerance": tolerance}
+    twin = NaiveHDP(lam - 0.1, k, given, uniform)
+    topics = make_topics(lam, 1.0)._replace(alpha=twin.prior())
+    out = document_loops.allocate_results(len(counts), lam.shape[1], len(lam), scoring=False)
+    sticks = Sticks(expected_logs(twin.a, twin.b), np.zeros(len(lam)))
+    numbers = np.array([tolerance, iterations, k, len(lam), alpha, 0.0, 0.0 if uniform else 5.0])
+    run_sticks(make_documents(counts), topics, out, numbers, sticks, False)
+    return out, twin, sticks.counts
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+@pytest.mark.parametrize(("words", "iterations"), [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 1), (7, 20)])
+def test_documents_are_inferred_as_by_the_twin_after_any_number_of_iterations(
+    words: int, iterations: int, uniform: bool
+) -> None:
+    lam, counts = draw_topics(6, 9), np.zeros((4, 9))
+    counts[0], counts[3] = 2.0, 1.0
+    counts[1, :words] = np.arange(1.0, words + 1.0)
+    out, twin, slots = infer_sticks(counts, lam, 3, iterations, uniform=uniform)
+    statistics, expected, logs = np.zeros((9, 6)), np.zeros(6), twin.log_beta()
+    for row in counts[[0, 1, 3]]:
+        present = np.flatnonzero(row)
+        phi, assigned, candidates = twin.infer(row[present], logs[:, present])
+        expected[candidates] += assigned.sum(axis=0)
+        statistics[np.ix_(present, candidates)] += (phi.T * row[present]).T @ assigned
+    np.testing.assert_allclose(out.statistics, statistics, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(slots, expected, rtol=1e-10)
+    np.testing.assert_allclose(out.losses[[0, 1, 3]], [-bounds[-1] for bounds in twin.bounds], rtol=1e-10)
+    assert out.losses[2] == 0.0
+
+
+@pytest.mark.parametrize(("size", "alpha"), [(1.0, 1e-6), (1e5, 1.0), (1e5, 1e-6)])
+def test_long_documents_and_short_sticks_do_not_overflow(size: float, alpha: float) -> None:
+    lam, row = draw_topics(6, 9), size * np.arange(1.0, 10.0)
+    out, twin, slots = infer_sticks(row[None], lam, 3, 4, alpha=alpha)
+    phi, assigned, candidates = twin.infer(row, twin.log_beta())
+    np.testing.assert_allclose(slots[candidates], assigned.sum(axis=0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(out.losses[0], -twin.bounds[0][-1], rtol=1e-9)
+    np.testing.assert_allclose(out.statistics[:, candidates], (phi.T * row).T @ assigned, rtol=1e-8, atol=1e-9 * size)
+
+
+def test_words_of_other_topics_are_assigned_as_well() -> None:
+    """Also a word that only a topic has which is no candidate; a topic gets nothing of words that no slot has of it."""
+    lam = np.full((3, 6), 1e-4)
+    lam[0, :2] = lam[1, 2:4] = lam[2, 4] = 50.0
+    lam[:, 5] = 1e20  # not in the document: beside it, the powers of words that a topic does not have are 0
+    row = np.array([40.0, 40.0, 30.0, 30.0, 1.0, 0.0])
+    out = document_loops.allocate_results(1, 6, 3, scoring=False)
+    sticks = Sticks(np.zeros(3), np.zeros(3))
+    numbers = np.array([1e-4, 50.0, 2.0, 2.0, 1.0, 0.0, 5.0])
+    run_sticks(make_documents(row[None]), make_topics(lam, 0.1, 5e-5), out, numbers, sticks, False)
+    np.testing.assert_allclose(out.statistics.sum(axis=1), row, rtol=1e-12)
+    assert out.statistics[:, 2].tolist() == [0.0] * 6
+    np.testing.assert_allclose(sticks.counts, [1.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize(("share", "counts"), [(1e-17, 0.0), (2e-17, 1.0)])
+def test_a_share_of_a_slot_up_to_1e_17_is_none(share: float, counts: float) -> None:
+    one, room = np.ones(1), stick_loops.allocate_room(4, 2, 1, 2)
+    room.candidates[:], room.assigned[:] = [0, 1], [1.0, share]
+    room.across[:, 0] = [-1.0, -600.0]
+    bound = stick_loops.assign_slots(one, 1, 2, 1.0, room)
+    assert bound == -1.0 - counts * share * 600.0
+    assert room.slots[0, 0] == room.words[0] == 1.0
+    parts = stick_loops.Parts(allocate(make_documents(np.ones((1, 1))), 1, 2), room, Sticks(np.zeros(2), np.zeros(2)))
+    statistics = np.zeros((1, 2))
+    numbers = np.array([0.0, 1.0, 1.0, 2.0])
+    stick_loops.add_statistics(np.zeros(1, np.int32), 5.0 * one, statistics, numbers, parts)
+    assert statistics.tolist() == [[5.0, counts * 5.0 * share]]
+    assert parts.sticks.counts.tolist() == [1.0, share]
+
+
+def test_ascent_ends_when_the_bound_changes_by_a_smaller_share_than_the_tolerance() -> None:
+    """And at the tolerance it goes on."""
+    lam, found = draw_topics(6, 9), 0
+    for seed in range(20):
+        row = np.random.default_rng(seed).integers(1, 5, (1, 9)).astype(float)
+        first, second, third = (-infer_sticks(row, lam, 3, iterations)[0].losses[0] for iterations in (1, 2, 3))
+        tolerance = abs(second - first) / abs(first)
+        above = float(np.nextafter(tolerance, 1.0))
+        if tolerance * abs(first) == abs(second - first) < above * abs(first):
+            found += 1
+            assert -infer_sticks(row, lam, 3, 3, tolerance=above)[0].losses[0] == second
+            assert -infer_sticks(row, lam, 3, 3, tolerance=tolerance)[0].losses[0] == third != second
+    assert found > 3
+
+
+def test_the_largest_mass_is_taken_once_the_first_of_equal_ones() -> None:
+    masses = np.array([1.0, 3.0, 3.0, 2.0])
+    assert [take_largest(masses) for _ in range(4)] == [1, 2, 3, 0]
+    assert [take_largest(np.array(masses)) for masses in ([5.0, 1.0], [1.0, 5.0])] == [0, 1]
+
+
+def test_no_piece_of_a_stick_is_negative_by_rounding() -> None:
+    """The sum of all words, without those of the first slots, is less than 0 here."""
+    words = np.array([1e16, 0.1, 0.1])
+    assert 1e16 + 0.1 + 0.1 - 1e16 - 0.1 < 0.0
+    room = stick_loops.allocate_room(4, 3, 3, 3)
+    room.words[:] = words
+    assert np.isfinite(break_stick(3, 1e-6, 1.0, room))
+    np.testing.assert_allclose(room.second, expected_logs(1.0 + words[:2], np.full(2, 1e-6)), rtol=1e-9)
+
+
 # ---- memory ----------------------------------------------------------------------------------------------------------
 
 
@@ -202,8 +315,9 @@ def test_compiled_loops_have_all_values_and_room_for_their_places(name: str, mon
 
     for module in (document_loops, stick_loops, topic_words):
         monkeypatch.setattr(module, "compile_function", compile_nothing)
-    native, plain = (nr.make(name, batch=4, native=native, **SMALL[name]) for native in (True, False))
-    assert native.play(COUNTS).losses.tolist() == plain.play(COUNTS).losses.tolist()
-    assert native.predict(COUNTS).tolist() == plain.predict(COUNTS).tolist()
-    if name != "unigram":
-        assert len(called) == (2 if name == "lda" else 3)
+    plain, native = (nr.make(name, batch=4, native=native, **SMALL[name]) for native in (False, True))
+    losses, shares = plain.play(COUNTS).losses.tolist(), plain.predict(COUNTS).tolist()
+    assert not called
+    assert native.play(COUNTS).losses.tolist() == losses
+    assert native.predict(COUNTS).tolist() == shares
+    assert len(called) == {"unigram": 1, "lda": 2, "hdp": 3}[name]

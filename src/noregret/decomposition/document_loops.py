@@ -105,12 +105,11 @@ def find_powers(topics: Topics, memory: Memory) -> None:
 def gather(words: Any, powers: Floats, memory: Memory) -> None:
     """Copy the rows of the words of a document, and their transpose."""
     K, W = powers.shape[1], words.size
-    padded = (W + LANES - 1) // LANES * LANES
     for w in range(W):
         row, own = powers[words[w]], memory.by_word[w]
         for k in range(K):
             own[k] = row[k]
-    for w in range(0, padded, LANES):  # what stands beyond the last word counts nothing, since its ratio is 0
+    for w in range(0, pad(W), LANES):  # what stands beyond the last word counts nothing, since its ratio is 0
         rows = memory.by_word[w : w + LANES]
         for k in range(K):
             column = memory.by_topic[k, w : w + LANES]
@@ -120,7 +119,7 @@ def gather(words: Any, powers: Floats, memory: Memory) -> None:
 def find_gamma(counts: Floats, alpha: Floats, gamma: Floats, memory: Memory, numbers: Floats) -> None:
     """Coordinate ascent: gamma_k = alpha_k + sum_w n_w phi_wk, where phi_wk ~ exp(E log theta_k + E log beta_kw)."""
     K, by_word, theta, ratios, sums = alpha.size, memory.by_word, memory.theta, memory.ratios, memory.sums
-    width, padded = by_word.shape[1], (counts.size + LANES - 1) // LANES * LANES
+    width, padded = by_word.shape[1], pad(counts.size)
     for k in range(K):
         gamma[k] = 1.0
     change, iterations = np.inf, 0
@@ -149,7 +148,7 @@ def find_gamma(counts: Floats, alpha: Floats, gamma: Floats, memory: Memory, num
 def find_ratios(counts: Floats, memory: Memory) -> None:
     """n_w / sum_k exp(E log theta_k + E log beta_kw) for every word."""
     theta, norms, ratios, by_topic = memory.theta, memory.norms, memory.ratios, memory.by_topic
-    padded = (counts.size + LANES - 1) // LANES * LANES
+    padded = pad(counts.size)
     for w in range(padded):
         norms[w] = TINY
     for k in range(0, theta.size, LANES):

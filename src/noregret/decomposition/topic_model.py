@@ -164,7 +164,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     def check_rows(self, rows: MatrixRows, start: int) -> None:
         block = rows.sparse
-        wrong = np.flatnonzero((block.val < 0.0) | (block.val != np.floor(block.val)))
+        wrong = np.flatnonzero((block.val < 0.0) | (block.val % 1.0 != 0.0))
         if wrong.size:
             row = int(np.searchsorted(block.indptr, wrong[0], side="right")) - 1
             name = self.encoder.feature_names()[int(block.idx[wrong[0]])]
