@@ -10,6 +10,7 @@ import scipy.sparse as sparse
 import noregret as nr
 from noregret.decomposition.stick_loops import run_sticks
 from tests.naive.hdp import NaiveHDP
+from tests.support import refusal
 
 RNG = np.random.default_rng(8)
 TOPICS = RNG.dirichlet(np.full(14, 0.1), 4)
@@ -30,7 +31,8 @@ def make_twin(learner: Any, words: int = 14) -> NaiveHDP:
     [{}, {"start": "uniform"}, {"start": "uniform", "iterations": 2},
      {"documents": 500.0, "alpha": 0.4, "gamma": 3.0, "eta": 0.2, "kappa": 0.9, "tau": 5.0},
      {"t": 3, "k": 2, "iterations": 2}, {"tolerance": 1e-8, "batch": 9, "t": 12, "k": 4},
-     {"t": 40, "k": 3, "documents": 18.0, "eta": 0.01}],
+     {"t": 40, "k": 3, "documents": 18.0, "eta": 0.01}, {"t": 40, "k": 17, "iterations": 3},
+     {"t": 20, "start": "uniform", "iterations": 5}],
     ids=str,
 )  # fmt: skip
 def test_learns_as_its_twin(options: dict[str, Any]) -> None:
@@ -45,6 +47,41 @@ def test_learns_as_its_twin(options: dict[str, Any]) -> None:
     np.testing.assert_allclose(state.counts[order], twin.slots, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(state.prior()[order], twin.prior(), rtol=1e-6)
     np.testing.assert_allclose(state.stick()[1], twin.b, rtol=1e-6)
+
+
+def test_words_that_come_late_are_learned() -> None:
+    wide = np.hstack((COUNTS[:6], COUNTS[6:12, :3]))
+    learner = make(columns="grow", documents=30)
+    twin = make_twin(learner)
+    for batch in (COUNTS[:6], COUNTS[6:12]):
+        learner.learn(sparse.csr_matrix(batch))
+        twin.learn(batch)
+    grown = learner.state.copy()
+    grown.grow(17)
+    late = grown.topics.parameters()[14:, learner.state.order()].T - learner.given["eta"]
+    twin.lam = np.hstack((twin.lam, late))
+    twin.put_in_order()
+    learner.learn(sparse.csr_matrix(wide))
+    twin.learn(wide)
+    state = learner.state
+    assert (state.features, state.documents) == (17, 18)
+    found = state.topics.parameters()[:, state.order()].T
+    np.testing.assert_allclose(found, twin.lam + learner.given["eta"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [2, 7, 17])
+def test_documents_that_wait_count_for_their_share_of_a_mini_batch(rows: int) -> None:
+    """Of the first mini-batch, as if it were full."""
+    learner = make()
+    twin = make_twin(learner)
+    learner.learn(COUNTS[:rows])
+    for start in range(0, rows, 6):
+        batch = COUNTS[start : min(start + 6, rows)]
+        twin.learn(batch, share=len(batch) / 6 if start else 1.0)
+    state = learner.latest
+    order = state.order()
+    np.testing.assert_allclose(state.topics.parameters()[:, order].T, twin.lam + learner.given["eta"], rtol=1e-6)
+    np.testing.assert_allclose(state.counts[order], twin.slots, rtol=1e-6, atol=1e-9)
 
 
 def test_long_and_short_documents_learn_as_the_twin() -> None:
@@ -117,6 +154,57 @@ def test_documents_of_three_topics_use_about_three() -> None:
     assert len(set(model.transform(rows).argmax(axis=1)[:3])) == 3
 
 
+def test_the_start_has_100_words_in_each_document_of_the_corpus() -> None:
+    for documents, size in ((0.0, 10_000.0), (50.0, 50.0)):
+        learner = make(documents=documents)
+        for features in (0, 1, 14):
+            topics = learner.start_state(features).topics
+            assert topics.words == features
+            assert (topics.shape, topics.mean) == (1.0, size * 100.0 / (7 * max(features, 1)))
+
+
+def test_used_topics_have_99_percent_of_all_words() -> None:
+    learner = make(t=5, k=2).learn(COUNTS)
+    several = ([50.0, 0.0, 9.4, 0.6, 40.0], 3), ([0.0, 1.5, 98.0, 0.3, 0.2], 2), ([-1.0, 0.0, 0.0, 7.0, 0.0], 1)
+    for counts, used in (*several, ([0.0] * 5, 5)):
+        learner.state.topics.sums = np.array(counts)
+        assert learner.used_topics == used
+        assert len(learner.topics()) == used
+    assert [topic.number for topic in learner.topics()] == [0, 1, 2, 3, 4]
+
+
+def test_topics_have_equal_shares_at_first_and_at_least_a_share_of_1e_12() -> None:
+    learner = make(alpha=2.0)
+    state = learner.start_state(14)
+    np.testing.assert_allclose(state.prior(), 2.0 / 7, rtol=1e-12)
+    np.testing.assert_allclose(state.log_shares(), state.log_shares()[0], rtol=1e-12)
+    state.steps, state.counts = 1, np.where(np.isin(np.arange(7), state.order()[:2]), 1e15, 0.0)
+    prior = state.prior()[state.order()]
+    np.testing.assert_allclose(prior[:2], 1.0, rtol=1e-9)
+    assert prior[2:].tolist() == [2.0 * 1e-12] * 5
+
+
+def test_a_state_with_counts_that_overflow_is_not_finite() -> None:
+    state = make().learn(COUNTS).state
+    assert state.is_finite()
+    state.counts[2] = np.inf
+    assert not state.is_finite()
+
+
+def test_what_a_file_says_of_the_stick_is_checked() -> None:
+    learner = make(t=3, k=2, documents=1.0).learn(COUNTS)
+    header, arrays = learner.dump_state(learner.state)
+    assert header["mean"] == 100.0 / (3 * 14)
+    state = learner.restore_state({**header, "mean": 0.5}, {**arrays, "counts": np.array([0.0, 0.5, 2.0])}, 14)
+    assert state.topics.mean == 0.5
+    assert state.counts.tolist() == [0.0, 0.5, 2.0]
+    assert (state.steps, state.documents) == (3, 18)
+    for counts in ([0.0, 0.5], [0.0, -0.5, 2.0], [[0.0, 0.5, 2.0]]):
+        refusal(lambda: learner.restore_state(header, {**arrays, "counts": np.array(counts)}, 14))  # noqa: B023
+    for mean in (0.0, -1.0, float("inf"), None):
+        assert "mean must be" in refusal(lambda: learner.restore_state({**header, "mean": mean}, arrays, 14))  # noqa: B023
+
+
 def test_an_empty_document_teaches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = make(batch=2, documents=100), make(batch=1, documents=50)
     start = one.start_state
@@ -130,9 +218,14 @@ def test_an_empty_document_teaches_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_parameters_are_whole_numbers_or_in_their_limits() -> None:
-    for options in ({"t": 2.5}, {"k": 1.5}, {"eta": 1e-4}, {"k": 8}, {"iterations": 2.5}, {"start": "random"}):
-        with pytest.raises(nr.BadValue):
-            make(**options)
+    several: list[dict[str, Any]] = [{"t": 7.5}, {"k": 2.5}, {"iterations": 2.5}]
+    for options in several:
+        assert refusal(lambda: make(**options)) == "hdp: t, k and iterations must be whole numbers"  # noqa: B023
+    several = [{"eta": 1e-4}, {"start": "random"}, {"alpha": 0.0}]
+    for options in several:
+        refusal(lambda: make(**options))  # noqa: B023
+    assert refusal(lambda: make(k=8)) == "hdp: k, the topics of a document, must be at most t = 7, not 8"
+    assert make(k=7).k == make().t == 7
 
 
 @pytest.mark.compiles

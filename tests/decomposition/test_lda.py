@@ -11,6 +11,7 @@ from scipy.special import gammaln, psi
 import noregret as nr
 from noregret.algebra.gamma_functions import digamma, exp_digamma, log_gamma
 from tests.naive.lda import NaiveLDA
+from tests.support import refusal
 
 Floats = NDArray[np.float64]
 RNG = np.random.default_rng(8)
@@ -57,7 +58,7 @@ def test_special_functions_are_exact_to_the_last_places_where_their_series_begin
 @pytest.mark.parametrize(
     "options",
     [{}, {"kappa": 0.0}, {"documents": 500.0, "alpha": 0.7, "eta": 0.05, "kappa": 0.9}, {"k": 1, "tau0": 0.0},
-     {"k": 5, "iterations": 2}, {"tolerance": 1e-9, "batch": 24}],
+     {"k": 5, "iterations": 2}, {"tolerance": 1e-9, "batch": 24}, {"tolerance": 0.5, "alpha": 2.0}],
     ids=str,
 )  # fmt: skip
 def test_learns_as_its_twin(options: dict[str, Any]) -> None:
@@ -187,6 +188,22 @@ def test_words_can_come_at_any_time() -> None:
     np.testing.assert_allclose(late.state.topics.parameters()[12] - late.eta, expected, rtol=1e-9)
 
 
+def test_words_that_come_late_are_learned() -> None:
+    wide = np.hstack((COUNTS[:6], COUNTS[6:12, :3]))
+    learner = make(columns="grow", documents=30)
+    twin = make_twin(learner)
+    for batch in (COUNTS[:6], COUNTS[6:12]):
+        learner.learn(sparse.csr_matrix(batch))
+        twin.learn(batch)
+    grown = learner.state.copy()
+    grown.grow(15)
+    twin.lam = np.hstack((twin.lam, grown.topics.parameters()[12:].T))
+    twin.learn(wide)
+    learner.learn(sparse.csr_matrix(wide))
+    assert (learner.state.features, learner.state.documents) == (15, 18)
+    np.testing.assert_allclose(learner.state.topics.parameters().T, twin.lam, rtol=1e-9)
+
+
 def test_documents_may_be_texts_lists_dicts_or_rows() -> None:
     texts = ["Cats chase mice, cats sleep", "stocks fell", "mice sleep a lot", "stocks rose and stocks fell"] * 3
     lists = [[word.strip(",") for word in text.lower().split() if len(word) > 1] for text in texts]
@@ -215,6 +232,8 @@ def test_words_are_those_of_the_text_reader() -> None:
 
 def test_an_empty_document_has_the_shares_of_the_prior_and_teaches_nothing() -> None:
     learner = make(batch=2).learn(COUNTS)
+    assert learner.state.documents == 24
+    assert learner.count_numbers(7) == 21
     assert learner.transform([np.zeros(12)]).tolist() == [[1 / 3] * 3]
     assert learner.evaluate(np.zeros((1, 12))).losses.tolist() == [0.0]
     assert learner.transform_one({}).tolist() == [1 / 3] * 3 if learner.encoder.names.mode == "names" else True
@@ -256,9 +275,25 @@ def test_documents_that_are_no_counts_are_refused_by_row_and_word(document: Any,
 
 
 def test_parameters_are_whole_numbers_or_in_their_limits() -> None:
-    for options in ({"k": 2.5}, {"iterations": 1.5}, {"eta": 1e-4}, {"k": 0}, {"scale": True}, {"batch": 1.5}):
+    for options in ({"k": 2.5}, {"iterations": 1.5}, {"k": 0}, {"scale": True}, {"batch": 1.5}, {"alpha": 2e6}):
         with pytest.raises(nr.BadValue):
             make(**options)
+    assert "alpha must be 0, or at least 1e-06, not 1e-07" in refusal(lambda: make(alpha=1e-7))
+    assert "eta must be 0, or at least 0.002, not 0.001" in refusal(lambda: make(eta=0.001))
+
+
+def test_priors_are_1_over_k_unless_they_are_given() -> None:
+    assert (make(k=4).alpha, make(k=4).eta) == (0.25, 0.25)
+    assert (make(k=4, alpha=0.7).alpha, make(k=4, eta=0.6).eta) == (0.7, 0.6)
+    assert (make(alpha=1e-6).alpha, make(eta=0.002).eta) == (1e-6, 0.002)
+    assert (make(k=1000).alpha, make(k=1000).eta) == (0.001, 0.002)  # a smaller eta is too small for a float
+
+
+@pytest.mark.parametrize("options", [{"alpha": 1e-6}, {"alpha": 1e6}, {"eta": 0.002}, {"eta": 1e6}], ids=str)
+def test_losses_are_finite_at_the_limits_of_the_priors(options: dict[str, float]) -> None:
+    losses = make(batch=2, **options).play(COUNTS).losses
+    assert np.isfinite(losses).all()
+    assert (losses >= 0.0).all()
 
 
 # ---- results -------------------------------------------------------------------------------------------------------
@@ -280,14 +315,17 @@ def test_topics_are_found_again() -> None:
     assert len(learner.describe_results()) == 2
 
 
-def test_documents_that_wait_count_for_their_share_of_a_mini_batch() -> None:
-    learner = make(batch=6).learn(COUNTS[:12])
-    full = learner.components
-    learner.learn(COUNTS[12:13])
-    one = np.abs(learner.components - full).max()
-    learner.learn(COUNTS[13:17])
-    five = np.abs(learner.components - full).max()
-    assert 0.0 < one < five
+@pytest.mark.parametrize("rows", [2, 7, 17])
+def test_documents_that_wait_count_for_their_share_of_a_mini_batch(rows: int) -> None:
+    """Of the first mini-batch, as if it were full."""
+    learner = make(batch=6)
+    twin = make_twin(learner)
+    learner.learn(COUNTS[:rows])
+    for start in range(0, rows, 6):
+        batch = COUNTS[start : min(start + 6, rows)]
+        twin.learn(batch, share=len(batch) / 6 if start else 1.0)
+    assert learner.latest.documents == rows
+    np.testing.assert_allclose(learner.latest.topics.parameters().T, twin.lam, rtol=1e-9)
 
 
 @pytest.mark.compiles

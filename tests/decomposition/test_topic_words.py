@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from noregret.decomposition.topic_words import COLUMNS, TopicWords
 
@@ -23,6 +24,22 @@ def test_draws_do_not_depend_on_how_words_come() -> None:
         np.testing.assert_allclose(parts.sums, parts.weights.sum(axis=0), rtol=1e-12)
     assert len(np.unique(whole.weights)) == 3 * MANY
     assert make(5, seed=2).weights.tolist() != whole.weights[:5].tolist()
+
+
+def test_new_words_have_the_lambda_that_is_drawn_in_blocks_that_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, draw_block = list[int](), TopicWords.draw_block
+
+    def note(self: TopicWords, block: int) -> NDArray[np.float64]:
+        drawn.append(block)
+        return draw_block(self, block)
+
+    topics = make(0)
+    monkeypatch.setattr(TopicWords, "draw_block", note)
+    for words in (5, COLUMNS + 1, 2 * COLUMNS):
+        topics.grow(words)
+    assert drawn == [0, 0, 1, 1]
+    expected = np.concatenate([draw_block(topics, block) for block in (0, 1)])
+    np.testing.assert_allclose(topics.parameters(), expected, rtol=1e-12)
 
 
 def test_draws_have_the_shape_and_mean_that_are_asked_for() -> None:
@@ -71,6 +88,15 @@ def test_folding_changes_only_how_it_is_written() -> None:
     assert np.abs(topics.weights).max() < 1e101
     before, totals = topics.parameters(), topics.totals
     topics.fold_scale()
+    one = make(2)
+    one.scale = 2e-100
+    one.step(0.5, np.array([1]), 1.0, np.ones((1, 3)))
+    assert one.scale == 1e-100  # the smallest that is not folded
+    one.step(0.5, np.array([1]), 1.0, np.ones((1, 3)))
+    assert (one.scale, one.start) == (1.0, 5e-101)
+    one.scale = 0.5
+    one.fold_scale()
+    assert one.start == 2.5e-101
     assert topics.scale == 1.0
     np.testing.assert_allclose(topics.parameters(), before, rtol=1e-12)
     np.testing.assert_allclose(topics.totals, totals, rtol=1e-12)
@@ -85,6 +111,10 @@ def test_copies_share_nothing_and_room_grows_ahead() -> None:
     assert copied.parameters().tolist() == make(10).parameters().tolist()
     assert copied.sums.tolist() == make(10).sums.tolist()
     assert len(topics.room) == 20
+    room = topics.room
+    topics.grow(20)
+    assert topics.room is room
+    assert len(make(0).room) == 0
     assert topics.is_finite()
     topics.sums[0] = np.inf
     assert not topics.is_finite()

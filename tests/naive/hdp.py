@@ -71,12 +71,13 @@ class NaiveHDP:
             bound -= (gammaln(a + b) - gammaln(a) - gammaln(b)).sum()
             bound += (n[:, None] * phi * (second + (assigned @ logs).T - np.log(np.maximum(phi, 1e-300)))).sum()
             bounds.append(float(bound))
-            if on and len(bounds) > 1 and 0 <= bounds[-1] - bounds[-2] <= self.p["tolerance"] * abs(bounds[-2]):
+            if on and len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < self.p["tolerance"] * abs(bounds[-2]):
                 break
         self.bounds.append(bounds)
         return phi, assigned, candidates
 
-    def learn(self, batch: Floats) -> None:
+    def learn(self, batch: Floats, share: float = 1.0) -> None:
+        """One mini-batch of documents, a row of counts for each; only a share of a step, where it is not full."""
         log_beta, statistics, slots = self.log_beta(), np.zeros_like(self.lam), np.zeros(len(self.lam))
         for counts in batch:
             words = np.flatnonzero(counts)
@@ -85,12 +86,16 @@ class NaiveHDP:
                 slots[candidates] += assigned.sum(axis=0)
                 statistics[np.ix_(candidates, words)] += assigned.T @ (phi.T * counts[words])
         self.seen += len(batch)
-        rate = min((self.p["tau"] + 1 + self.steps) ** -self.p["kappa"], 0.9999)
+        rate = share * min((self.p["tau"] + 1 + self.steps) ** -self.p["kappa"], 0.9999)
         copies = (self.p["documents"] or max(10_000, self.seen)) / len(batch)
         self.lam = (1 - rate) * self.lam + rate * copies * statistics
         self.slots = (1 - rate) * self.slots + rate * copies * slots
+        self.put_in_order()
+        self.steps += 1
+
+    def put_in_order(self) -> None:
+        """The topic with the most words first on the stick."""
         order = np.argsort(-self.lam.sum(axis=1), kind="stable")
         self.lam, self.slots = self.lam[order], self.slots[order]
         self.a = 1 + self.slots[:-1]
         self.b = self.p["gamma"] + np.cumsum(self.slots[::-1])[::-1][1:]
-        self.steps += 1

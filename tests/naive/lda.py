@@ -33,8 +33,8 @@ class NaiveLDA:
                 break
         return gamma, responsibilities(gamma, log_beta)
 
-    def learn(self, batch: Floats, **options: Any) -> None:
-        """One mini-batch of documents, a row of counts for each."""
+    def learn(self, batch: Floats, share: float = 1.0, **options: Any) -> None:
+        """One mini-batch of documents, a row of counts for each; only a share of a step, where it is not full."""
         self.steps += 1
         self.seen += len(batch)
         statistics = np.zeros_like(self.lam)
@@ -42,7 +42,7 @@ class NaiveLDA:
             _, phi = self.infer(counts, **options)
             statistics += (counts[:, None] * phi).T
         size = self.documents or max(10_000, self.seen)
-        rate = (self.tau0 + self.steps) ** -self.kappa
+        rate = share * (self.tau0 + self.steps) ** -self.kappa
         self.lam = (1 - rate) * self.lam + rate * (self.eta + size / len(batch) * statistics)
 
     def loss(self, counts: Floats, **options: Any) -> float:

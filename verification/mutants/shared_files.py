@@ -7,7 +7,7 @@ PROTOCOL = ("protocol",)
 ROWS = ("svd", "pca", *PROTOCOL)
 CLUSTERS = ("kmeans", "dictionary", "density_files", "row_forms", *PROTOCOL)
 DENSITIES = ("density_learner", "gaussian", "mixture", "kernel_density", "density_files", "row_forms", *PROTOCOL)
-TOPICS = ("lda", "hdp", "topic_words", "topic_protocol")
+TOPICS = ("topic_loops", "topic_model", "lda", "hdp", "topic_words", "topic_protocol")
 RATINGS = (
     "factorisation",
     *(f"rating_{name}" for name in ("rows", "stream", "table", "learner", "state", "files", "protocol")),
@@ -59,7 +59,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "stick_loops": TOPICS,
     "svd": ROWS,
     "topic_file": TOPICS,
-    "topic_model": TOPICS,
+    "topic_model": (*TOPICS, "word_filter"),
     "topic_parameters": TOPICS,
     "topic_words": TOPICS,
     "truth": ROWS,

@@ -22,7 +22,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from noregret.adapters import detector_loops, pool_probabilities
-from noregret.decomposition import lasso_loops, rating_table
+from noregret.decomposition import document_loops, lasso_loops, rating_table, stick_loops, topic_words
 from noregret.experts import rounds
 from noregret.experts.portfolio import days, hindsight
 from noregret.learner.engine import Engine
@@ -58,7 +58,7 @@ class Interpreted:
     """Replaces the compiler: loops are interpreted, and a test is skipped when it plays too many rounds.
 
     Detectors whose loops are not known as compiled ones run as plain Python; a test that compiles the loop of experts,
-    portfolios, probabilities, codes or ratings, which others play as plain Python, is skipped.
+    portfolios, probabilities, codes, topics or ratings, which others play as plain Python, is skipped.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,8 @@ class Interpreted:
         setattr(hindsight, "compile_entry", refuse)  # noqa: B010
         setattr(networks, "compile_loop", refuse)  # noqa: B010
         setattr(pool_probabilities, "compile_function", refuse)  # noqa: B010
-        setattr(lasso_loops, "compile_function", refuse)  # noqa: B010
+        for loops in (lasso_loops, document_loops, stick_loops, topic_words):
+            setattr(loops, "compile_function", refuse)  # noqa: B010
         setattr(rating_table, "get_function", refuse)  # noqa: B010
         setattr(Engine, "__init__", interpreted)  # noqa: B010
         setattr(Engine, "play", counted)  # noqa: B010

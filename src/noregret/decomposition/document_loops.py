@@ -17,7 +17,7 @@ from noregret.jit.layout import count_words
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
 LANES = 4
-TINY = 1e-290  # added to the norm of a word, which may be 0 where no topic has it
+TINY = 1e-290  # in place of 0 in a quotient: where no topic has a word, or there are no words
 TOLERANCE, ITERATIONS, SCORING = range(3)  # the numbers that the loop reads
 
 read_documents = read_topics = read_results = read_memory = read_numbers = unbound
@@ -105,15 +105,11 @@ def find_powers(topics: Topics, memory: Memory) -> None:
 def gather(words: Any, powers: Floats, memory: Memory) -> None:
     """Copy the rows of the words of a document, and their transpose."""
     K, W = powers.shape[1], words.size
-    padded = (W + LANES - 1) // LANES * LANES
     for w in range(W):
         row, own = powers[words[w]], memory.by_word[w]
         for k in range(K):
             own[k] = row[k]
-    for w in range(W, padded):
-        for k in range(K):
-            memory.by_word[w, k] = 0.0
-    for w in range(0, padded, LANES):
+    for w in range(0, pad(W), LANES):  # what stands beyond the last word counts nothing, since its ratio is 0
         rows = memory.by_word[w : w + LANES]
         for k in range(K):
             column = memory.by_topic[k, w : w + LANES]
@@ -123,10 +119,10 @@ def gather(words: Any, powers: Floats, memory: Memory) -> None:
 def find_gamma(counts: Floats, alpha: Floats, gamma: Floats, memory: Memory, numbers: Floats) -> None:
     """Coordinate ascent: gamma_k = alpha_k + sum_w n_w phi_wk, where phi_wk ~ exp(E log theta_k + E log beta_kw)."""
     K, by_word, theta, ratios, sums = alpha.size, memory.by_word, memory.theta, memory.ratios, memory.sums
-    width, padded = by_word.shape[1], (counts.size + LANES - 1) // LANES * LANES
+    width, padded = by_word.shape[1], pad(counts.size)
     for k in range(K):
         gamma[k] = 1.0
-    change, iterations = numbers[TOLERANCE] + 1.0, 0
+    change, iterations = np.inf, 0
     while True:
         for k in range(K):
             theta[k] = exp_digamma(gamma[k])
@@ -152,7 +148,7 @@ def find_gamma(counts: Floats, alpha: Floats, gamma: Floats, memory: Memory, num
 def find_ratios(counts: Floats, memory: Memory) -> None:
     """n_w / sum_k exp(E log theta_k + E log beta_kw) for every word."""
     theta, norms, ratios, by_topic = memory.theta, memory.norms, memory.ratios, memory.by_topic
-    padded = (counts.size + LANES - 1) // LANES * LANES
+    padded = pad(counts.size)
     for w in range(padded):
         norms[w] = TINY
     for k in range(0, theta.size, LANES):
@@ -188,7 +184,7 @@ def find_loss(words: Any, counts: Floats, unknown: Floats, topics: Topics, gamma
         alpha = topics.alpha[k]
         bound += (alpha - gamma[k]) * (digamma(gamma[k]) - digamma(total)) + log_gamma(gamma[k]) - log_gamma(alpha)
         mass = topics.totals[k] + eta * unknown[0]  # of all words that are known, and those of this document
-        sums[k] = theta[k] / (mean * mass) if mass > 0.0 else 0.0
+        sums[k] = theta[k] / max(mean * mass, TINY)
         if unknown[1] > 0.0:
             new += gamma[k] / total * np.log(eta / mass)
     for w in range(words.size):
@@ -196,7 +192,7 @@ def find_loss(words: Any, counts: Floats, unknown: Floats, topics: Topics, gamma
         for k in range(K):
             probability += sums[k] * (eta + scale * row[k])
         bound += counts[w] * np.log(probability)
-    return float(max(-(bound + unknown[1] * new), 0.0))
+    return float(max(0.0, -(bound + unknown[1] * new)))
 
 
 EXAMPLES: dict[str, Any] = {
@@ -231,7 +227,7 @@ def take_room(name: str, shape: tuple[int, int]) -> Floats:
 
 def return_room(name: str, room: Floats) -> None:
     """Let room be used again."""
-    setattr(_large, name, room if room.base is None else room.base)
+    setattr(_large, name, room.base)
 
 
 def allocate(documents: Documents, words: int, topics: int) -> Memory:

@@ -2,21 +2,22 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from noregret.data.blocks import Rows
+from noregret.data.blocks import SparseBlock
 from noregret.errors import BadValue, shown
 
 WORD = re.compile(r"\w\w+")
 
 
 def is_document(X: Any) -> bool:
-    """Whether rows are texts, or lists of words."""
-    if not isinstance(X, (list, tuple)) or not X:
+    """Whether rows are texts, or lists of words, which may be empty."""
+    if not isinstance(X, (list, tuple)):
         return False
     return any(
-        isinstance(row, str) or (isinstance(row, (list, tuple)) and row and isinstance(row[0], str)) for row in X
+        isinstance(row, str) or (isinstance(row, (list, tuple)) and (not row or isinstance(row[0], str))) for row in X
     )
 
 
@@ -33,11 +34,7 @@ def count_words(row: Any, number: int) -> dict[Any, int]:
     )
 
 
-def name_words(rows: Rows) -> list[dict[str, float]]:
-    """Rows with names as dicts."""
-    block, names = rows.block, rows.names or ()
+def name_words(block: SparseBlock, names: Sequence[str]) -> list[dict[str, float]]:
+    """Rows whose features have names as dicts."""
     words, counts, ends = block.idx.tolist(), block.val.tolist(), block.indptr.tolist()
-    return [
-        {names[word]: count for word, count in zip(words[first:last], counts[first:last], strict=True)}
-        for first, last in pairwise(ends)
-    ]
+    return [{names[words[at]]: counts[at] for at in range(first, last)} for first, last in pairwise(ends)]

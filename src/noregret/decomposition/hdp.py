@@ -1,6 +1,6 @@
 """The online hierarchical Dirichlet process: topics whose number follows the documents."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -54,14 +54,13 @@ class HDPState:
     concentrations: tuple[float, float]  # alpha of documents, gamma of the corpus
     steps: int = 0
     documents: int = 0
-    features: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.features = self.topics.words
+    @property
+    def features(self) -> int:
+        return self.topics.words
 
     def grow(self, features: int) -> None:
         self.topics.grow(features)
-        self.features = features
 
     def copy(self) -> Self:
         own = (self.counts.copy(), self.concentrations, self.steps, self.documents)
@@ -73,12 +72,11 @@ class HDPState:
     # ---- the stick of the corpus ---------------------------------------------------------------------------------
 
     def order(self) -> NDArray[np.intp]:
-        """The topics in the order of the stick: the one with the most words first, after the first step."""
-        totals = self.topics.totals if self.steps else np.zeros(self.counts.size)
-        return np.argsort(-totals, kind="stable")
+        """The topics in the order of the stick: the one with the most words first."""
+        return np.argsort(-self.topics.totals, kind="stable")
 
     def stick(self) -> tuple[Floats, Floats]:
-        """The parameters a and b of the beta distributions of the stick, in its order."""
+        """The parameters a and b of the beta distributions of the stick, in its order; shares start equal."""
         if not self.steps:
             return np.ones(self.counts.size - 1), np.arange(self.counts.size - 1.0, 0.0, -1.0)
         counts = self.counts[self.order()]
@@ -134,13 +132,14 @@ class HDP(TopicModel[HDPState]):
     """Hierarchical Dirichlet process: topics as many as the documents need, learned online."""
 
     kind: ClassVar[str] = "hdp"
+    tolerance = 1e-3  # of gamma, in results
 
     def __init__(self, t: float, k: float, batch: float, start: str, **options: Any) -> None:
         names = ("alpha", "gamma", "eta", "tau", "kappa", "documents", "tolerance", "iterations")
         self.given = {name: float(options.pop(name)) for name in names}
         super().__init__(batch, **options)
         self.t, self.k, self.start = int(t), int(k), start
-        self.tolerance, self.iterations = 1e-3, int(self.given["iterations"])
+        self.iterations = int(self.given["iterations"])
         if t != self.t or k != self.k or self.given["iterations"] != self.iterations:
             raise BadValue("hdp: t, k and iterations must be whole numbers")
         if self.k > self.t:
@@ -154,7 +153,7 @@ class HDP(TopicModel[HDPState]):
 
     def start_state(self, features: int) -> HDPState:
         topics = TopicWords.empty(self.t, self.given["eta"], self.row_config.seed)
-        size = self.corpus_size(self.given["documents"], 0)
+        size = self.corpus_size(self.given["documents"])
         topics.shape, topics.mean = 1.0, size * WORDS / (self.t * max(features, 1))
         topics.grow(features)
         return HDPState(topics, np.zeros(self.t), (self.given["alpha"], self.given["gamma"]))
@@ -170,14 +169,14 @@ class HDP(TopicModel[HDPState]):
         out = allocate_results(rows.rows, words.size, self.t, scoring=False)
         uniform = self.start == "uniform"
         candidates = self.t if uniform else min(self.t, -(-self.k // LANES) * LANES)
-        numbers = [self.given["tolerance"], self.iterations, 0.0, self.k, candidates, self.given["alpha"], 0.0,
+        numbers = [self.given["tolerance"], self.iterations, self.k, candidates, self.given["alpha"], 0.0,
                    0.0 if uniform else SWEEPS]  # fmt: skip
         run_sticks(documents, read, out, np.array(numbers), sticks, self.row_config.native)
         state.documents += rows.rows
         copies = self.corpus_size(self.given["documents"], state.documents) / rows.rows
         rate = min((self.given["tau"] + 1.0 + state.steps) ** -self.given["kappa"], LARGEST_RATE)
-        if state.steps and rows.rows < self.batch:  # not full yet: it counts for its share
-            rate *= rows.rows / self.batch
+        if state.steps:
+            rate *= rows.rows / self.batch  # a mini-batch that is not full yet counts for its share
         topics.step(rate, words, copies, out.statistics, self.row_config.native)
         return_statistics(out)
         state.counts = (1.0 - rate) * state.counts + rate * copies * sticks.counts
@@ -189,7 +188,7 @@ class HDP(TopicModel[HDPState]):
     def used_topics(self) -> int:
         """How many topics it takes to have 99 % of all words."""
         shares = np.sort(self.topic_shares)[::-1]
-        return min(int(np.searchsorted(np.cumsum(shares), USED)) + 1, self.t)
+        return int(np.searchsorted(np.cumsum(shares), USED)) + 1
 
     def topics(self, n_words: int = 10) -> list[Topic]:
         """The most probable words of every topic that is used, the one with the largest share first."""

@@ -1,6 +1,6 @@
 """Online latent Dirichlet allocation: topics of a stream of documents by stochastic variational inference."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from noregret.decomposition.topic_file import dump_topics, restore_topics
 from noregret.decomposition.topic_model import TopicModel
 from noregret.decomposition.topic_parameters import (
     FILTER,
+    LEAST_ALPHA,
     LEAST_ETA,
     TOPIC_OPTIONS,
     decay_param,
@@ -42,17 +43,16 @@ class LDAState:
     alpha: Floats
     steps: int = 0
     documents: int = 0
-    features: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.features = self.topics.words
+    @property
+    def features(self) -> int:
+        return self.topics.words
 
     def prior(self) -> Floats:
         return self.alpha
 
     def grow(self, features: int) -> None:
         self.topics.grow(features)
-        self.features = features
 
     def copy(self) -> Self:
         return type(self)(self.topics.copy(), self.alpha, self.steps, self.documents)
@@ -70,7 +70,7 @@ class LDAState:
     params={
         "k": topics_param(),
         "alpha": prior_param("the prior of topics in a document; 0: 1 / k"),
-        "eta": prior_param("the prior of words in a topic; 0: 1 / k"),
+        "eta": prior_param(f"the prior of words in a topic; 0: 1 / k, but not less than {LEAST_ETA}"),
         "tau0": delay_param(),
         "kappa": decay_param(),
         "batch": batch_param(64),
@@ -95,9 +95,10 @@ class LDA(TopicModel[LDAState]):
         if k != self.k or iterations != self.iterations:
             raise BadValue("lda: k and iterations must be whole numbers")
         self.alpha = self.given["alpha"] or 1.0 / self.k
-        self.eta = self.given["eta"] or 1.0 / self.k
-        if self.eta < LEAST_ETA:
-            raise BadValue(f"lda: eta must be 0, or at least {LEAST_ETA}, not {self.eta:g}")
+        self.eta = self.given["eta"] or max(1.0 / self.k, LEAST_ETA)
+        for name, value, least in (("alpha", self.alpha, LEAST_ALPHA), ("eta", self.eta, LEAST_ETA)):
+            if value < least:
+                raise BadValue(f"lda: {name} must be 0, or at least {least:g}, not {value:g}")
 
     @property
     def params(self) -> dict[str, Any]:
@@ -121,8 +122,8 @@ class LDA(TopicModel[LDAState]):
         state.documents += rows.rows
         size = self.corpus_size(self.given["documents"], state.documents)
         rate = (self.given["tau0"] + state.steps) ** -self.given["kappa"]
-        if state.steps > 1 and rows.rows < self.batch:  # not full yet: it counts for its share
-            rate *= rows.rows / self.batch
+        if state.steps > 1:
+            rate *= rows.rows / self.batch  # a mini-batch that is not full yet counts for its share
         state.topics.step(rate, words, size / rows.rows, found.statistics, self.row_config.native)
         return_statistics(found)
 

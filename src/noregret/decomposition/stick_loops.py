@@ -19,6 +19,7 @@ from noregret.algebra.gamma_functions import digamma, log_gamma
 from noregret.decomposition.document_loops import (
     EXAMPLES,
     ITERATIONS,
+    LANES,
     TINY,
     TOLERANCE,
     Documents,
@@ -29,6 +30,7 @@ from noregret.decomposition.document_loops import (
     find_gamma,
     find_powers,
     gather,
+    pad,
     place_values,
     return_room,
 )
@@ -37,8 +39,8 @@ from noregret.jit.compiled import compile_function, unbound
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
 FLOOR = 1e-10  # of a slot for a word at the start
-SLOTS, CANDIDATES, ALPHA = 3, 4, 5  # the numbers that this loop reads beside those of `document_loops`
-SWEEPING = 6  # from here on: tolerance and number of the iterations that come first
+SLOTS, CANDIDATES, ALPHA = 2, 3, 4  # the numbers that this loop reads after tolerance and iterations
+SWEEPING = 5  # from here on: tolerance and number of the iterations that come first
 SWEEPS = SWEEPING + ITERATIONS
 ROUNDING = 1e-17  # a smaller share of a slot changes nothing but rounding errors
 WITHOUT_STICKS = 3  # iterations, where slots start uniform
@@ -66,7 +68,7 @@ class Room(NamedTuple):
     first: Floats  # by candidate: E log of its share
     second: Floats  # by slot: E log of its share
     words: Floats  # by slot: expected words
-    tops: Floats  # by word: the largest score, then the log of the sum of powers
+    tops: Floats  # by word: its tokens in a slot; the largest score, then the sum of powers
 
 
 class Parts(NamedTuple):
@@ -101,16 +103,16 @@ def infer_sticks(documents: Documents, topics: Topics, out: Results, numbers: Fl
 def start_document(counts: Floats, alpha: Floats, gamma: Floats, numbers: Floats, parts: Parts) -> None:
     """Choose candidates, and a start for the slots of every word."""
     memory, room, sticks = parts.memory, parts.room, parts.sticks
-    T, W, K, C = alpha.size, counts.size, int(numbers[SLOTS]), int(numbers[CANDIDATES])
-    if numbers[SWEEPS] > 0.0:
+    T, W, K, C, uniform = alpha.size, counts.size, int(numbers[SLOTS]), int(numbers[CANDIDATES]), numbers[SWEEPS] == 0.0
+    if uniform:
+        for t in range(C):
+            room.candidates[t] = t
+    else:
         find_gamma(counts, alpha, gamma, memory, numbers[SWEEPING:])
         for t in range(T):
             room.masses[t] = gamma[t]
         for c in range(C):
             room.candidates[c] = take_largest(room.masses)
-    else:
-        for t in range(C):
-            room.candidates[t] = t
     for c in range(C):
         t = room.candidates[c]
         room.first[c] = sticks.logs[t]
@@ -125,13 +127,12 @@ def start_document(counts: Floats, alpha: Floats, gamma: Floats, numbers: Floats
         room.tops[w] = 0.0
     for k in range(K):
         t, slot = room.candidates[k], room.slots[k]
-        if numbers[SWEEPS] > 0.0:
+        for w in range(W):
+            slot[w] = FLOOR
+        if not uniform:
             share, powers = memory.theta[t], memory.by_topic[t]
             for w in range(W):
-                slot[w] = share * powers[w] / memory.norms[w] + FLOOR
-        else:
-            for w in range(W):
-                slot[w] = 1.0
+                slot[w] += share * powers[w] / memory.norms[w]
         for w in range(W):
             room.tops[w] += slot[w]
     for k in range(K):
@@ -151,8 +152,8 @@ def take_largest(masses: Floats) -> int:
 
 
 def ascend(counts: Floats, numbers: Floats, room: Room) -> float:
-    """Coordinate ascent until the bound does not grow much any more; returns the bound."""
-    K, C, iterations, before = int(numbers[SLOTS]), int(numbers[CANDIDATES]), 0, -math.inf
+    """Coordinate ascent until the bound hardly changes any more; returns the bound."""
+    K, C, iterations, before = int(numbers[SLOTS]), int(numbers[CANDIDATES]), 0, math.nan
     uniform = numbers[SWEEPS] == 0.0
     while True:
         sticks = 0.0 if uniform and iterations < WITHOUT_STICKS else 1.0
@@ -160,8 +161,7 @@ def ascend(counts: Floats, numbers: Floats, room: Room) -> float:
         bound += assign_slots(counts, K, C, sticks, room)
         bound += break_stick(K, numbers[ALPHA], sticks, room)
         iterations += 1
-        grown = bound - before
-        settled = sticks == 1.0 and iterations > 1 and 0.0 <= grown <= numbers[TOLERANCE] * abs(before)
+        settled = sticks == 1.0 and abs(bound - before) < numbers[TOLERANCE] * abs(before)
         if settled or iterations >= numbers[ITERATIONS]:
             return bound
         before = bound
@@ -169,22 +169,21 @@ def ascend(counts: Floats, numbers: Floats, room: Room) -> float:
 
 def assign_topics(counts: Floats, K: int, C: int, sticks: float, room: Room) -> float:
     """assigned_kc ~ exp(sum_w n_w slots_wk E log beta_cw + E log share_c); returns its part of the bound."""
-    W, fits, bound = counts.size, room.fits, 0.0
+    W, fits, parts, bound = counts.size, room.fits, room.tops, 0.0
+    padded = pad(W)
     for k in range(K):
         own, slot = room.assigned[k], room.slots[k]
+        for w in range(W):
+            parts[w] = counts[w] * slot[w]
+        for w in range(W, padded):
+            parts[w] = 0.0
         for c in range(C):
             fits[c] = 0.0
-        even = W - W % 4
-        for w in range(0, even, 4):  # four words at a time, so that sums are loaded and stored less often
-            i, j = counts[w] * slot[w], counts[w + 1] * slot[w + 1]
-            m, n = counts[w + 2] * slot[w + 2], counts[w + 3] * slot[w + 3]
-            rows = room.logs[w : w + 4]
+        for w in range(0, padded, LANES):
+            i, j, m, n = parts[w], parts[w + 1], parts[w + 2], parts[w + 3]
+            rows = room.logs[w : w + LANES]
             for c in range(C):
                 fits[c] += (i * rows[0, c] + j * rows[1, c]) + (m * rows[2, c] + n * rows[3, c])
-        for w in range(even, W):
-            n, row = counts[w] * slot[w], room.logs[w]
-            for c in range(C):
-                fits[c] += n * row[c]
         top = -math.inf
         for c in range(C):
             top = max(top, fits[c] + sticks * room.first[c])
@@ -286,12 +285,13 @@ def add_statistics(words: Any, counts: Floats, statistics: Floats, numbers: Floa
                 statistics[words[w], t] += expected[w]
 
 
-def make_examples() -> dict[str, Any]:
-    """An example of every value that the loop reads."""
-    vector, matrix = np.zeros(1), np.zeros((1, 1))
-    room = Room(np.zeros(1, np.int64), vector, *(matrix,) * 4, *(vector,) * 5)
-    parts = Parts(EXAMPLES["memory"], room, Sticks(vector, vector))
-    return {name: EXAMPLES[name] for name in ("documents", "topics", "results", "numbers")} | {"parts": parts}
+VECTOR, MATRIX = np.zeros(1), np.zeros((1, 1))
+PARTS = Parts(
+    EXAMPLES["memory"],
+    Room(np.zeros(1, np.int64), VECTOR, *(MATRIX,) * 4, *(VECTOR,) * 5),
+    Sticks(VECTOR, VECTOR),
+)
+OWN_EXAMPLES = {name: EXAMPLES[name] for name in ("documents", "topics", "results", "numbers")} | {"parts": PARTS}
 
 
 def allocate_room(longest: int, topics: int, slots: int, candidates: int) -> Room:
@@ -310,6 +310,6 @@ def run_sticks(
     if not native:
         infer_sticks(documents, topics, out, numbers, parts)
     else:
-        places, slots = place_values(make_examples())
+        places, slots = place_values(OWN_EXAMPLES)
         compile_function(entry, places)(np.zeros(slots, np.int64), documents, topics, out, numbers, parts)
     return_room("powers", memory.powers)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.inputs import RowLike
 from noregret.decomposition.base import Scored, State, UnsupervisedLearner
-from noregret.decomposition.document_loops import SCORING, Documents, Results, Topics, allocate_results, run_inference
+from noregret.decomposition.document_loops import Documents, Results, Topics, allocate_results, run_inference
 from noregret.decomposition.documents import count_words, is_document, name_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_words import TopicWords
@@ -68,7 +68,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         self._journal: dict[Any, int] = {}  # counts that a call has changed, to be undone if it fails
         self.words_scored = 0.0  # of all documents whose loss was computed; it is not saved
 
-    def corpus_size(self, given: float, seen: int) -> float:
+    def corpus_size(self, given: float, seen: int = 0) -> float:
         """Documents of the corpus: as given; otherwise 10,000, or as many as were seen if these are more."""
         return given or float(max(UNKNOWN, seen))
 
@@ -84,7 +84,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     def topic_shares(self) -> Floats:
         """The share of every topic in the words learned so far, older ones counting less."""
         topics = self.latest.topics
-        counts = np.maximum(topics.scale * topics.sums, 0.0)
+        counts = np.maximum(topics.sums, 0.0)
         return np.asarray(counts / counts.sum() if counts.any() else np.full(counts.size, 1.0 / counts.size))
 
     def topics(self, n_words: int = 10) -> list[Topic]:
@@ -101,7 +101,8 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         """exp(loss per word) of documents: of how many words each is as hard to guess. Words not known are left out."""
         losses = self.score(X).losses
         block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
-        words = float(np.sum(block.val[: int(block.indptr[-1])] if isinstance(block, SparseBlock) else block.val))
+        counts = block.val[: int(block.indptr[-1])] if isinstance(block, SparseBlock) else block.val
+        words = float(counts.sum())
         return float(np.exp(losses.sum() / words)) if words else float("nan")
 
     def describe_results(self) -> list[str]:
@@ -115,7 +116,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         X = [count_words(row, number) for number, row in enumerate(X)] if is_document(X) else X
         if not self.filter.active:
             return X
-        documents = name_words(X) if isinstance(X, Rows) and X.names is not None else X
+        documents = name_words(X.block, X.names) if isinstance(X, Rows) and X.names is not None else X
         if not isinstance(documents, (list, tuple)) or not all(isinstance(one, Mapping) for one in documents):
             return X
         found = []
@@ -163,12 +164,10 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     def check_rows(self, rows: MatrixRows, start: int) -> None:
         block = rows.sparse
-        wrong = np.flatnonzero((block.val < 0.0) | (block.val != np.floor(block.val)))
+        wrong = np.flatnonzero((block.val < 0.0) | (block.val % 1.0 != 0.0))
         if wrong.size:
             row = int(np.searchsorted(block.indptr, wrong[0], side="right")) - 1
-            names = self.encoder.feature_names()
-            number = int(block.idx[wrong[0]])
-            name = names[number] if number < len(names) else number
+            name = self.encoder.feature_names()[int(block.idx[wrong[0]])]
             raise BadValue(
                 f"row {start + row}: the count of {name!r} is {block.val[wrong[0]]:g}; a topic model takes counts of "
                 "words: whole numbers from 0 on",
@@ -182,8 +181,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         documents, words = find_words(rows, state.features)
         read = read_topics(state, words)
         out = allocate_results(rows.rows, words.size, read.alpha.size, scoring)
-        numbers = np.array([self.tolerance, self.iterations, 0.0])
-        numbers[SCORING] = float(scoring)
+        numbers = np.array([self.tolerance, self.iterations, float(scoring)])
         run_inference(documents, read, out, numbers, self.row_config.native)
         return out, words
 
@@ -207,8 +205,7 @@ def read_topics(state: TopicState, words: NDArray[np.int64]) -> Topics:
 def find_words(rows: MatrixRows, known: int) -> tuple[Documents, NDArray[np.int64]]:
     """The documents with their words numbered anew, and the words in the order of these numbers, which are known."""
     block = rows.sparse
-    size = int(block.indptr[-1])
-    numbers, counts = block.idx[:size], block.val[:size]
+    numbers, counts = block.idx, block.val
     row = np.repeat(np.arange(block.rows), np.diff(block.indptr))
     inside = (numbers < known) & (numbers >= 0) & (counts > 0.0)
     outside = ~inside & (counts > 0.0)

@@ -4,6 +4,7 @@ from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.decomposition.word_filter import STOP_WORDS
 from noregret.rules.parameters import Choice, Param
 
+LEAST_ALPHA = 1e-6  # of topics in a document; 1 / alpha must be a float
 LEAST_ETA = 0.002  # below it, exp(E log beta) of a word that was never seen is too small for a float
 NOT_OF_COUNTS = ("scale", "bits")  # they make other numbers of counts: hashing adds some up with a negative sign
 TOPIC_OPTIONS = tuple(name for name in ROW_OPTIONS if name not in NOT_OF_COUNTS)
@@ -26,9 +27,9 @@ def topics_param() -> Param:
                  untuned="more topics fit better and are harder to read")  # fmt: skip
 
 
-def prior_param(about: str, default: float = 0.0) -> Param:
+def prior_param(about: str) -> Param:
     """The parameter of a symmetric Dirichlet distribution."""
-    return Param(default, at_least=0.0, search=(0.01, 1.0, "log"), about=about)
+    return Param(0.0, at_least=0.0, at_most=1e6, search=(0.01, 1.0, "log"), about=about)
 
 
 def delay_param() -> Param:
@@ -74,7 +75,7 @@ def slots_param() -> Param:
 
 def weight_param(default: float, about: str) -> Param:
     """The concentration of a Dirichlet process."""
-    return Param(default, above=0.0, at_most=1e6, search=(0.1, 10.0, "log"), about=about)
+    return Param(default, at_least=LEAST_ALPHA, at_most=1e6, search=(0.1, 10.0, "log"), about=about)
 
 
 def words_param() -> Param:

@@ -1,6 +1,6 @@
 """One distribution over words for all documents: the baseline that topics have to beat."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,17 +30,16 @@ class WordCounts:
 
     topics: TopicWords
     documents: int = 0
-    features: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.features = self.topics.words
+    @property
+    def features(self) -> int:
+        return self.topics.words
 
     def prior(self) -> Floats:
         return np.ones(1)
 
     def grow(self, features: int) -> None:
         self.topics.grow(features)
-        self.features = features
 
     def copy(self) -> Self:
         return type(self)(self.topics.copy(), self.documents)
