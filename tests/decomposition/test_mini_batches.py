@@ -46,6 +46,18 @@ def test_a_size_that_is_given_is_kept(name: str) -> None:
     assert sizes(name, random_rows(21, 4), rank=2, batch=5) == [5, 10, 15, 20]
 
 
+@pytest.mark.parametrize("name", LEARNERS)
+def test_features_that_come_later_do_not_change_the_size(name: str) -> None:
+    rows = random_rows(60, 40)
+    rows[:30, 2:] = 0.0
+    learner: Any = nr.make(name, rank=2)
+    learned = []
+    for row in rows:
+        learner.learn_one({f"x{at}": value for at, value in enumerate(row.tolist()) if value})
+        learned.append(learner.learned_rows)
+    assert learned == [0] * 15 + [16] * 16 + [32] * 29  # then the state has 40 features: 200 rows
+
+
 def test_rows_that_are_filled_in_or_projected_do_not_wait_long() -> None:
     X = random_rows(70, 4)
     assert sizes("svd", X, rank=2, missing="nan") == [16, 32, 48, 64]

@@ -9,7 +9,7 @@ from noregret.data.inputs import RowLike, RowsLike
 from noregret.decomposition import factor_changes
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
-from noregret.decomposition.factors import Factors, Limits, leading_signs
+from noregret.decomposition.factors import Factors, Limits, leading_signs, upright_rows
 from noregret.decomposition.factors_file import dump_factors, restore_factors
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, take_rows
 from noregret.decomposition.merge_features import align_features
@@ -106,8 +106,7 @@ class SVD(UnsupervisedLearner[Factors]):
     @property
     def components(self) -> Floats:
         """The right singular vectors, one in each row; the largest entry of each is positive."""
-        right = self.latest.right
-        return np.asarray((right * leading_signs(right)).T)
+        return upright_rows(self.latest.right)
 
     @property
     def row_factors(self) -> Floats:
@@ -137,7 +136,6 @@ class SVD(UnsupervisedLearner[Factors]):
         if not self.missing_values:
             raise BadValue('impute needs a learner of rows with missing values: nr.make("svd", missing="nan")')
         with self._lock:
-            self._change.settle()
             state, (block, _) = self.latest, self.encoder.encode(X, learn=False)
             rows = take_rows(block, 0, block.rows, self.features, missing=True)
             return np.asarray(self._fill(state, rows.cut(state.features)).rows)
@@ -169,9 +167,7 @@ class SVD(UnsupervisedLearner[Factors]):
         def change(state: Factors) -> None:
             block, widths = self.encoder.encode(one_row(x, self.missing_values), learn=True)
             rows = take_rows(block, 0, 1, int(widths[0]), self.missing_values)
-            if rows.width > state.features:
-                state.grow(rows.width)
-            rows = rows.widen(state.features)
+            self.make_room(state, rows.width)
             values = self._fill(state, rows).rows if self.missing_values else rows.dense
             factor_changes.revise_row(state, number, values[0])
 
@@ -193,7 +189,7 @@ class SVD(UnsupervisedLearner[Factors]):
             raise BadValue(f"columns are a matrix of {state.rows} rows, one for each row learned, not {shown(values)}")
         if not np.isfinite(columns).all():
             raise BadValue("every value of new columns must be finite")
-        if self.encoder.names.mode != "columns" or self.encoder.transforms or state.features != self.features:
+        if self.encoder.names.mode != "columns" or self.encoder.transforms:
             raise BadValue("columns can be appended where features are known by column number, without transforms")
 
         def change(state: Factors) -> None:
