@@ -249,11 +249,12 @@ def test_states_that_have_overflowed_are_known_by_any_of_their_numbers() -> None
 
 
 @pytest.mark.parametrize("name", ["pca", "oja", "pca_incremental", "svd", "mean_row"])
-def test_learners_of_rows_without_features_are_saved(name: str) -> None:
-    learner = make(name, batch=1).learn([{}, {}])
+@pytest.mark.parametrize("bits", [None, 4])
+def test_learners_of_rows_without_features_are_saved(name: str, bits: int | None) -> None:
+    learner = make(name, batch=1, bits=bits).learn([{}, {}])
     again = unpack(pack(learner), "m.nr")
     assert pack(again.learn([{"a": 2.0}])) == pack(learner.learn([{"a": 2.0}]))
-    assert again.features == 1
+    assert again.features == (1 if bits is None else 16)
     assert np.isfinite(again.score([{"a": 1.0}]).losses).all()
 
 

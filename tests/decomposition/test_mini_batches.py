@@ -58,6 +58,16 @@ def test_features_that_come_later_do_not_change_the_size(name: str) -> None:
     assert learned == [0] * 15 + [16] * 16 + [32] * 29  # then the state has 40 features: 200 rows
 
 
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_basis_may_have_as_many_columns_more_as_a_mini_batch_brings(name: str) -> None:
+    more = int(name == "pca_incremental")  # the row by which the mean moves
+    for rank, batch, spare in ((3, 10, 10 + more), (20, 5, 20), (3, 0, 16 + more), (16, 16, 16 + more), (40, 0, 40)):
+        learner: Any = nr.make(name, rank=rank, batch=batch, threshold=0.25)
+        fresh = learner.start_state(7)
+        factors = fresh.factors if more else fresh
+        assert (factors.limits.rank, factors.limits.threshold, factors.limits.spare) == (rank, 0.25, spare)
+
+
 def test_rows_that_are_filled_in_or_projected_do_not_wait_long() -> None:
     X = random_rows(70, 4)
     assert sizes("svd", X, rank=2, missing="nan") == [16, 32, 48, 64]

@@ -55,16 +55,6 @@ def test_incremental_pca_is_exact_while_the_rank_allows(batch: int) -> None:
     assert np.allclose(learner.mean, X.mean(axis=0), atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["pca_incremental", "svd"])
-def test_the_basis_may_have_as_many_columns_more_as_a_mini_batch_brings(name: str) -> None:
-    more = int(name == "pca_incremental")  # the row by which the mean moves
-    for rank, batch, spare in ((3, 10, 10 + more), (20, 5, 20), (3, 0, 16 + more), (16, 16, 16 + more), (40, 0, 40)):
-        learner = make(name, rank=rank, batch=batch, threshold=0.25)
-        fresh = learner.start_state(7)
-        factors = fresh.factors if more else fresh
-        assert (factors.limits.rank, factors.limits.threshold, factors.limits.spare) == (rank, 0.25, spare)
-
-
 def test_losses_of_incremental_pca_are_what_is_left_of_centred_rows() -> None:
     X = spread_rows(2, rows=30) + 5.0
     learner = make("pca_incremental", rank=3, batch=5)

@@ -300,8 +300,12 @@ def test_a_call_first_undoes_what_was_cut_off(name: str) -> None:
 @pytest.mark.parametrize("name", OF_BOTH)
 def test_a_call_of_two_learners_first_undoes_what_was_cut_off(name: str) -> None:
     labels = [number % 2 for number in range(40)]
-    calls: dict[str, Callable[[Any], Any]] = {**CALLS, "play": lambda both: both.play(X, labels), "learn": lambda both: both.learn(X, labels),
-             "predict_proba": lambda both: both.predict_proba(X)}  # fmt: skip
+    calls: dict[str, Callable[[Any], Any]] = {
+        **CALLS,
+        "play": lambda both: both.play(X, labels),
+        "learn": lambda both: both.learn(X, labels),
+        "predict_proba": lambda both: both.predict_proba(X),
+    }
     learner = (make("svd", rank=2, batch=30) | make("ogd", loss="logistic")).learn(X, labels)
     expected = learner.copy()
     calls[name](expected)
