@@ -137,6 +137,11 @@ def test_what_was_learned_last_can_be_undone() -> None:
     for _ in range(2):
         undo()
         assert (one.dump()[0], one.feature_names()) == (before, ["a", "b", "a*b"])
+    scaled = encoder(scale=True)
+    scaled.encode(X, True)
+    known = {name: array.tolist() for name, array in scaled.dump()[1].items()}
+    scaled.savepoint()()
+    assert {name: array.tolist() for name, array in scaled.dump()[1].items()} == known
     fresh = encoder(columns="grow")
     undo = fresh.savepoint()
     fresh.encode(X, True)

@@ -15,7 +15,7 @@ from noregret.decomposition import base
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.decomposed import as_rows
 from noregret.decomposition.factors import Factors
-from noregret.decomposition.parameters import check_whole
+from noregret.decomposition.parameters import batch_param, check_whole, rank_param, threshold_param
 from noregret.decomposition.truth import check_truth
 from noregret.decomposition.waiting_rows import WaitingRows
 from noregret.learner.model_file import pack
@@ -41,6 +41,9 @@ def test_parameters_at_their_limits() -> None:
     assert make("oja", batch=1).batch == 1
     assert "batch" in refusal(lambda: make("oja", batch=0))
     assert check_whole("svd", "rank", 3.0) == 3
+    limits = [(one.default, one.at_least, one.at_most) for one in (rank_param(5.0), batch_param(7.0))]
+    assert limits == [(5.0, 1.0, 1 << 14), (7.0, 1.0, 1 << 16)]
+    assert (threshold_param(0.5).at_least, threshold_param(0.5).below) == (0.0, 1.0)
     assert refusal(lambda: check_whole("svd", "rank", 2.5)) == "svd: rank must be a whole number, not 2.5"
 
 
