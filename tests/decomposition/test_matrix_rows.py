@@ -11,6 +11,7 @@ from noregret.data.blocks import DenseBlock, SparseBlock, to_sparse
 from noregret.decomposition.matrix_rows import (
     LARGEST,
     MatrixRows,
+    as_floats,
     empty_rows,
     find_too_large,
     pad_columns,
@@ -147,6 +148,10 @@ def test_products_of_rows_do_not_depend_on_those_beside_them() -> None:
     A, B = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
     assert row_dots(A, A + 1.0).tolist() == [8.0, 62.0]
     assert row_products(A, B).tolist() == (A @ B).tolist()
+    assert as_floats(A) is not A
+    assert as_floats([[1, 2]]).tolist() == [[1.0, 2.0]]
+    wrong: tuple[Any, ...] = ("ab", [[1.0], [2.0, 3.0]], {}, None)
+    assert all(as_floats(one).ndim < 2 for one in wrong)
     assert pad_columns(A, 5).tolist() == [[0.0, 1.0, 2.0, 0.0, 0.0], [3.0, 4.0, 5.0, 0.0, 0.0]]
 
 

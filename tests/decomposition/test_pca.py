@@ -68,6 +68,9 @@ def test_losses_of_incremental_pca_are_what_is_left_of_centred_rows() -> None:
     assert named.play(new[2:]).losses.tolist() == pytest.approx([4.0 + 49.0])
     alone = make("pca_incremental", rank=2, batch=1).learn([[3.0, 4.0]])
     assert (alone.explained_variance.tolist(), alone.explained_variance_ratio.tolist()) == ([], [])
+    small = make("pca_incremental", rank=2).learn(1e-170 * X)  # their squares are 0
+    assert (small.singular_values > 0.0).all()
+    assert small.explained_variance_ratio.tolist() == [0.0, 0.0]
     two = alone.learn([[1.0, 4.0]])
     assert two.explained_variance.tolist() == pytest.approx([2.0])
     assert two.explained_variance_ratio.tolist() == pytest.approx([1.0])

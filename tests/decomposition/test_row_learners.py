@@ -51,7 +51,7 @@ def test_labels_beside_rows_are_compared_with_what_is_found() -> None:
     truth = check_truth(np.array([3, 1]), 2)
     assert truth is not None
     assert truth.tolist() == [3, 1]
-    for labels in (["a", "b"], ("a", None), [True, 2.5], [("a", "b"), 1]):
+    for labels in (["a", "b"], ("a", None), [True, 2.5], [("a", "b"), 1], [np.int64(3), np.bool_(True)]):
         found = check_truth(labels, 2)
         assert found is not None
         assert list(found) == list(labels)
@@ -63,6 +63,7 @@ WRONG_LABELS = [
     ("ab", "y must be one label for every row, or be left out, not 'ab'"),
     (b"ab", "y must be one label for every row"),
     ({0: 1, 1: 2}, "y must be one label for every row"),
+    ({1, 2}, "y must be one label for every row"),
     (7, "y must be one label for every row, or be left out, not 7"),
     ([1], "there are 2 rows and 1 labels"),
     ([1, {}], "row 1: a label must be a number, a string or None, not {}"),
@@ -338,6 +339,12 @@ def test_two_learners_count_as_the_second_does() -> None:
     assert both.predict_one(X[3]) == both.predict(X)[3]
     assert both.features == 5
     assert (make("svd") | make("arow")).predict_one(X[0]) is None
+    probable = (make("svd", rank=2) | make("ogd", loss="logistic")).learn(X, labels)
+    found = probable.learner.predict_proba(probable.transform(X))
+    assert probable.predict_proba(X).tolist() == found.tolist()
+    assert "scale" in repr((nr.scale() | (make("svd") | make("arow"))).decomposition.encoder.transforms[0].name)
+    for name in ("oja", "pca_incremental", "kmeans", "mean_row", "gaussian", "lda", "dictionary"):
+        assert (make(name) | make("arow")).predict_one(X[0]) is None
     chain = make("svd", rank=2) | make("oja", rank=2)
     assert chain.learn_one(X[0]).rounds == 1
     assert chain.learn_one(X[0], 1).rounds == 2
@@ -347,7 +354,8 @@ def test_two_learners_count_as_the_second_does() -> None:
 def test_what_can_be_chained() -> None:
     words = 'after a decomposition comes a learner, such as nr.make("arow"), not '
     assert refusal(lambda: make("svd") | 3) == words + "3"
-    assert refusal(lambda: make("svd") | type(make("oja"))).startswith(words)
+    for other in (make("oja"), make("arow"), make("svd") | make("arow")):
+        assert refusal(lambda: make("svd") | type(other)).startswith(words)  # noqa: B023
     words = 'decomposed needs a decomposition, such as nr.make("svd"), before a learner, not '
     assert refusal(lambda: nr.make("decomposed", decomposition="arow", learner="arow")).startswith(words)
     assert as_rows([[1.0, np.inf], [np.nan, 2.0]]).tolist() == [[1.0, 0.0], [0.0, 2.0]]
@@ -425,12 +433,28 @@ def test_only_rows_of_the_same_kind_are_merged() -> None:
         np.testing.assert_allclose(both.singular_values, [4.0, np.sqrt(5.0)])
 
 
+def test_a_learner_that_saw_no_features_takes_those_of_the_other() -> None:
+    fresh = make("svd", rank=3).learn([{}])
+    for rows, names in (([{"b": 1.0, "a": 2.0}], ["b", "a"]), ([[1.0, 2.0]], [0, 1]), ([{}], [])):
+        other = make("svd", rank=3).learn(rows)
+        for both in (fresh.merge(other), other.merge(fresh)):
+            assert both.feature_names == names
+            assert both.encoder.names.mode == other.encoder.names.mode
+            assert both.encoder.algebra == other.encoder.algebra
+            assert both.rounds == 2
+    assert fresh.merge(make("svd", rank=3).learn([{"b": 1.0}])).learn([{"a": 1.0}]).feature_names == ["b", "a"]
+    small, large = make("svd", rank=3).learn([{"a": 1.0}]), make("svd", rank=3).learn([{"c": 1.0, "a": 2.0}])
+    assert (small.merge(large).features, large.merge(small).features, small.merge(small).features) == (2, 2, 1)
+
+
 def test_hashed_names_are_merged_by_their_cells() -> None:
     one, two = (make("svd", rank=3, bits=3).learn(rows) for rows in ([{"a": 3.0}], [{"b": 4.0}]))
     both = one.merge(two)
     assert both.features == 8
     np.testing.assert_allclose(both.singular_values, [4.0, 3.0])
     assert both.merge(one).rounds == 3
+    assert both.encoder.names.size == 2
+    assert make("svd", rank=3, bits=3).learn([{}]).merge(one).encoder.names.mode == "hashed"
 
 
 def test_words_are_counted_when_they_are_learned() -> None:

@@ -325,6 +325,9 @@ def test_before_the_first_row_there_is_nothing_to_tell() -> None:
         (lambda s: s.revise(1, [1.0, np.inf, 3.0]), "finite"),
         (lambda s: s.append_columns([[1.0]]), "matrix of 4 rows"),
         (lambda s: s.append_columns([1.0] * 4), "matrix of 4 rows"),
+        (lambda s: s.append_columns("abcd"), "matrix of 4 rows"),
+        (lambda s: s.append_columns([[1.0], [2.0, 3.0], [], [1.0]]), "matrix of 4 rows"),
+        (lambda s: s.append_columns(np.full((4, 1), -1.1e150)), "finite and at most"),
         (lambda s: s.append_columns(np.zeros((4, 0))), "matrix of 4 rows"),
         (lambda s: s.append_columns(np.zeros((4, 1, 1))), "matrix of 4 rows"),
         (lambda s: s.append_columns(np.full((4, 1), np.nan)), "finite"),
@@ -333,6 +336,7 @@ def test_before_the_first_row_there_is_nothing_to_tell() -> None:
         (lambda s: s.inverse_transform([[1.0]]), "matrix of 3 columns"),
         (lambda s: s.inverse_transform([1.0, 2.0, 3.0]), "matrix of 3 columns"),
         (lambda s: s.inverse_transform(1.0), "matrix of 3 columns"),
+        (lambda s: s.inverse_transform("x"), "matrix of 3 columns"),
         (lambda s: s.inverse_transform(np.zeros((2, 3, 1))), "matrix of 3 columns"),
     ],
 )

@@ -118,7 +118,7 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
     @property
     def explained_variance_ratio(self) -> Floats:
         """The share of every component in the variance of all features together."""
-        return np.asarray(self.singular_values**2 / self.latest.squares)
+        return np.asarray(self.singular_values**2 / max(self.latest.squares, np.finfo(float).tiny))
 
     @property
     def components(self) -> Floats:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,6 +160,14 @@ def find_too_large(values: Floats, missing: bool) -> NDArray[np.bool_]:
     """Which values are too large, or NaN where none can be missing: they were finite, and have changed since."""
     wrong = ~(np.abs(values) <= LARGEST)
     return wrong & ~np.isnan(values) if missing else wrong
+
+
+def as_floats(values: Any) -> Floats:
+    """A copy of a matrix that a caller gives, as floats; an empty array where it is none."""
+    try:
+        return np.array(values, np.float64)
+    except (TypeError, ValueError):
+        return np.zeros(0)
 
 
 def row_dots(one: Floats, other: Floats) -> Floats:
