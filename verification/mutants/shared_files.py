@@ -12,6 +12,7 @@ RATINGS = ("factorisation", "rating_rows", "rating_protocol")
 DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "atoms": ("atoms", "dictionary", "row_forms"),
     "base": (*ROWS, "kmeans", "gaussian", "lda", "row_baselines", "mini_batches", "row_learners"),
+    "block_rounds": ("mini_batches", "row_learners", *PROTOCOL),
     "centres": ("centres", *CLUSTERS),
     "component_table": ("row_learners",),
     "decomposed": ("row_learners", *PROTOCOL),
@@ -36,7 +37,9 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "lda": TOPICS,
     "matrix_rows": ("matrix_rows", "svd", *PROTOCOL),
     "mean_row": ("row_baselines", "component_files", *PROTOCOL),
+    "memory": ("row_learners", "matrix_rows", *PROTOCOL),
     "merge_features": ("row_learners", "svd"),
+    "mini_batches": ("mini_batches",),
     "missing_entries": ("factors", "svd"),
     "mixture": DENSITIES,
     "oja": ("pca", "component_files", "row_learners", *PROTOCOL),
@@ -62,6 +65,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "truth": ("row_learners", "svd"),
     "unigram": ("row_baselines", *TOPICS),
     "unsupervised_file": ("component_files", *PROTOCOL),
+    "waiting_rows": ("mini_batches", "row_learners", *PROTOCOL),
     "word_filter": ("word_filter",),
 }
 
