@@ -46,6 +46,28 @@ def test_a_size_that_is_given_is_kept(name: str) -> None:
     assert sizes(name, random_rows(21, 4), rank=2, batch=5) == [5, 10, 15, 20]
 
 
+@pytest.mark.parametrize("name", LEARNERS)
+def test_features_that_come_later_do_not_change_the_size(name: str) -> None:
+    rows = random_rows(60, 40)
+    rows[:30, 2:] = 0.0
+    learner: Any = nr.make(name, rank=2)
+    learned = []
+    for row in rows:
+        learner.learn_one({f"x{at}": value for at, value in enumerate(row.tolist()) if value})
+        learned.append(learner.learned_rows)
+    assert learned == [0] * 15 + [16] * 16 + [32] * 29  # then the state has 40 features: 200 rows
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_basis_may_have_as_many_columns_more_as_a_mini_batch_brings(name: str) -> None:
+    more = int(name == "pca_incremental")  # the row by which the mean moves
+    for rank, batch, spare in ((3, 10, 10 + more), (20, 5, 20), (3, 0, 16 + more), (16, 16, 16 + more), (40, 0, 40)):
+        learner: Any = nr.make(name, rank=rank, batch=batch, threshold=0.25)
+        fresh = learner.start_state(7)
+        factors = fresh.factors if more else fresh
+        assert (factors.limits.rank, factors.limits.threshold, factors.limits.spare) == (rank, 0.25, spare)
+
+
 def test_rows_that_are_filled_in_or_projected_do_not_wait_long() -> None:
     X = random_rows(70, 4)
     assert sizes("svd", X, rank=2, missing="nan") == [16, 32, 48, 64]

@@ -55,6 +55,27 @@ def test_incremental_pca_is_exact_while_the_rank_allows(batch: int) -> None:
     assert np.allclose(learner.mean, X.mean(axis=0), atol=1e-12)
 
 
+def test_losses_of_incremental_pca_are_what_is_left_of_centred_rows() -> None:
+    X = spread_rows(2, rows=30) + 5.0
+    learner = make("pca_incremental", rank=3, batch=5)
+    for start in range(5, 30, 5):
+        learner.learn(X[start - 5 : start])
+        centred = X[start : start + 5] - learner.mean
+        rest = centred - centred @ learner.components.T @ learner.components
+        np.testing.assert_allclose(learner.copy().play(X[start : start + 5]).losses, np.sum(rest * rest, axis=1))
+    new = [{"a": 1.0, "b": 2.0}, {"a": 3.0, "b": 2.0}, {"a": 2.0, "c": 7.0}]
+    named = make("pca_incremental", rank=1, batch=2).learn(new[:2])
+    assert named.play(new[2:]).losses.tolist() == pytest.approx([4.0 + 49.0])
+    alone = make("pca_incremental", rank=2, batch=1).learn([[3.0, 4.0]])
+    assert (alone.explained_variance.tolist(), alone.explained_variance_ratio.tolist()) == ([], [])
+    small = make("pca_incremental", rank=2).learn(1e-170 * X)  # their squares are 0
+    assert (small.singular_values > 0.0).all()
+    assert small.explained_variance_ratio.tolist() == [0.0, 0.0]
+    two = alone.learn([[1.0, 4.0]])
+    assert two.explained_variance.tolist() == pytest.approx([2.0])
+    assert two.explained_variance_ratio.tolist() == pytest.approx([1.0])
+
+
 # ---- Oja -------------------------------------------------------------------------------------------------------------
 
 
@@ -67,7 +88,44 @@ def test_oja_equals_its_twin(batch: int) -> None:
         learner.learn(X[start : start + batch])
         twin.learn(X[start : start + batch])
         assert np.allclose(learner.latest.columns, twin.W, atol=1e-9)
+        assert np.allclose(learner.variances, np.mean(twin.squares, axis=0))
     assert np.allclose(learner.components @ learner.components.T, np.eye(3), atol=1e-12)
+
+
+def drawn(seed: int, features: int, rank: int) -> np.ndarray:
+    return np.array([np.random.default_rng([seed, number]).normal(size=rank) for number in range(features)])
+
+
+def test_new_features_are_drawn_and_do_not_depend_on_when_they_come() -> None:
+    learner = make("oja", rank=3, seed=4)
+    state, twin = learner.start_state(2), NaiveOja(drawn(4, 2, 2), 1.0, 1.0)
+    twin.orthonormalize()
+    assert np.allclose(state.columns, twin.W)
+    state.variances = np.array([3.0, 2.0])
+    state.grow(5)
+    larger = drawn(4, 5, 3) / np.sqrt(5.0)
+    larger[:2, :2] = twin.W
+    twin = NaiveOja(larger, 1.0, 1.0)
+    twin.orthonormalize()
+    assert np.allclose(state.columns, twin.W)
+    assert state.variances.tolist() == [3.0, 2.0, 0.0]
+    assert np.array_equal(learner.start_state(5).columns, learner.start_state(5).columns)
+    assert learner.start_state(0).columns.shape == (0, 0)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+def test_directions_and_losses_of_oja_do_not_depend_on_the_unit(size: float) -> None:
+    X = spread_rows(3)
+    learner, other = make("oja", rank=3).learn(X), make("oja", rank=3).learn(size * X)
+    assert np.allclose(learner.components, other.components)
+    new = spread_rows(4, rows=5)
+    rest = new - new @ learner.components.T @ learner.components
+    assert np.allclose(learner.score(new).losses, np.sum(rest * rest, axis=1))
+    assert np.allclose(other.score(size * new).losses / size**2, np.sum(rest * rest, axis=1))
+    assert make("oja", rank=3).learn(np.zeros((3, 8))).variances.tolist() == [0.0, 0.0, 0.0]
+    named = make("oja", rank=1).learn([{"a": 2.0}])
+    assert named.score([{"a": 1.0, "b": 3.0}]).losses.tolist() == [0.0]
+    assert named.play([{"a": 1.0, "b": 3.0}]).losses.tolist() == [9.0]
 
 
 def test_oja_turns_toward_the_principal_directions_as_fast_as_its_theorem_says() -> None:
@@ -131,8 +189,8 @@ def test_directions_are_left_out_with_the_probability_of_their_weights() -> None
     counts = np.zeros(5)
     for seed in range(2000):
         kept = Density(2, seed, np.eye(5), logs).draw()
-        assert kept.shape == (5, 2)
-        counts += 1.0 - kept.sum(axis=1)
+        assert len(kept) == 2
+        counts += ~np.isin(np.arange(5), kept)
     assert np.allclose(counts / 2000, 3 * np.exp(logs), atol=0.04)
 
 

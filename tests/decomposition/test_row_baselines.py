@@ -79,7 +79,13 @@ def test_the_mean_is_told_in_words() -> None:
     learner = make("mean_row").learn([{"a": 3.0, "b": 4.0}])
     assert learner.components.tolist() == [[3.0, 4.0]]
     assert learner.predict([{"a": 3.0}]).tolist() == [4.0]
-    assert "5  b +4.000, a +3.000" in learner.describe_results()[1]
+    assert learner.describe_results()[1] == f"{1:>4}{5:>16}  b +4.000, a +3.000"
+
+
+def test_features_that_come_later_were_zero_in_all_rows_of_the_mean() -> None:
+    learner = make("mean_row").learn([{"a": 3.0, "b": 3.0}, {"a": 6.0}, {"c": 6.0, "b": 3.0}])
+    assert learner.mean.tolist() == [3.0, 2.0, 2.0]
+    assert learner.learn([{"d": 8.0}]).mean.tolist() == [2.25, 1.5, 1.5, 2.0]
 
 
 # ---- one distribution over words -------------------------------------------------------------------------------------

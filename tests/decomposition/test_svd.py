@@ -89,6 +89,25 @@ def test_revised_rows_are_as_if_learned_so(rank: int) -> None:
     assert close(learner.singular_values, np.linalg.svd(X, compute_uv=False)[: len(learner.singular_values)])
 
 
+def test_a_row_can_be_revised_to_have_new_features_or_none() -> None:
+    rows = [{"a": 1.0, "b": 2.0}, {"a": 3.0}, {"b": 1.0}]
+    learner = make(9, 3, keep_rows="yes").learn(rows)
+    assert learner.revise(1, {"c": 4.0, "a": 1.0}).feature_names == ["a", "b", "c"]
+    assert close(rebuilt(learner), [[1.0, 2.0, 0.0], [1.0, 0.0, 4.0], [0.0, 1.0, 0.0]])
+    assert close(rebuilt(learner.revise(0, {})), [[0.0, 0.0, 0.0], [1.0, 0.0, 4.0], [0.0, 1.0, 0.0]])
+    assert close(rebuilt(learner.learn([{"d": 1.0}]).revise(2, {"b": 2.0}))[2], [0.0, 2.0, 0.0, 0.0])
+    gaps = make(1, 2, keep_rows="yes", missing="nan").learn([[1.0, 2.0], [2.0, 4.0], [5.0, 5.0]])
+    gaps.learn([[1.0, 2.0]] * 9).remove(2)
+    known = gaps.components[0, 1] / gaps.components[0, 0]
+    assert close(gaps.impute([[4.0, np.nan]]), [[4.0, 4.0 * known]])
+    assert close(rebuilt(gaps.copy().revise(0, [4.0, np.nan]))[0], gaps.impute([[4.0, np.nan]])[0])
+    with pytest.raises(nr.BadValue, match="without transforms"):
+        learner.append_columns([[1.0]] * 4)
+    scaled = make(2, 1, keep_rows="yes", scale=True).learn([[1.0, 2.0], [3.0, 1.0]])
+    with pytest.raises(nr.BadValue, match="without transforms"):
+        scaled.append_columns([[1.0]] * 2)
+
+
 def test_removed_rows_are_forgotten() -> None:
     X = random_matrix(4, rows=8, features=6, rank=6)
     learner = make(6, 3, keep_rows="yes").learn(X)
@@ -234,6 +253,12 @@ def test_nan_is_missing_however_rows_are_given() -> None:
     assert close(dense.impute([[3.0, np.nan], [0.0, 0.0]]), [[3.0, 6.0], [0.0, 0.0]])
 
 
+def test_filling_in_learns_no_features() -> None:
+    learner = make(1, missing="nan").learn([{"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 4.0}])
+    assert close(learner.impute([{"a": 3.0, "b": None, "c": 9.0}]), [[3.0, 6.0]])
+    assert learner.features == 2
+
+
 def test_features_left_out_can_count_as_missing() -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(40, 2)) @ rng.normal(size=(2, 6))
@@ -294,13 +319,25 @@ def test_before_the_first_row_there_is_nothing_to_tell() -> None:
         (lambda s: s.learn([[1.0, 2.0, 3.0]], weight=[1.0]), "weight"),
         (lambda s: s.learn([[1.0, 2.0, 3.0]], [1, 2]), "1 rows and 2 labels"),
         (lambda s: s.revise(9, [1.0, 2.0, 3.0]), "below 4"),
+        (lambda s: s.revise(4, [1.0, 2.0, 3.0]), "row must be below 4, the number of rows, not 4"),
+        (lambda s: s.remove(4), "below 4"),
         (lambda s: s.revise(-1, [1.0, 2.0, 3.0]), "row must be"),
         (lambda s: s.revise(1, [1.0, np.inf, 3.0]), "finite"),
         (lambda s: s.append_columns([[1.0]]), "matrix of 4 rows"),
+        (lambda s: s.append_columns([1.0] * 4), "matrix of 4 rows"),
+        (lambda s: s.append_columns("abcd"), "matrix of 4 rows"),
+        (lambda s: s.append_columns([[1.0], [2.0, 3.0], [], [1.0]]), "matrix of 4 rows"),
+        (lambda s: s.append_columns(np.full((4, 1), -1.1e150)), "finite and at most"),
+        (lambda s: s.append_columns(np.zeros((4, 0))), "matrix of 4 rows"),
+        (lambda s: s.append_columns(np.zeros((4, 1, 1))), "matrix of 4 rows"),
         (lambda s: s.append_columns(np.full((4, 1), np.nan)), "finite"),
         (lambda s: s.merge(make(2)), "same parameters"),
         (lambda s: s.impute([[1.0, 2.0, 3.0]]), "missing values"),
         (lambda s: s.inverse_transform([[1.0]]), "matrix of 3 columns"),
+        (lambda s: s.inverse_transform([1.0, 2.0, 3.0]), "matrix of 3 columns"),
+        (lambda s: s.inverse_transform(1.0), "matrix of 3 columns"),
+        (lambda s: s.inverse_transform("x"), "matrix of 3 columns"),
+        (lambda s: s.inverse_transform(np.zeros((2, 3, 1))), "matrix of 3 columns"),
     ],
 )
 def test_bad_input_is_refused_and_changes_nothing(call: Any, message: str) -> None:

@@ -50,13 +50,17 @@ class NaiveOja:
 
     def __init__(self, columns: np.ndarray, eta: float, delay: float) -> None:
         self.W, self.eta, self.delay, self.sizes = columns.copy(), eta, delay, list[float]()
+        self.squares: list[np.ndarray] = []  # of the rows along the directions, as these were when the rows came
 
     def learn(self, rows: np.ndarray) -> None:
         self.sizes += [float(row @ row) for row in rows]
+        self.squares += [(row @ self.W) ** 2 for row in rows]
         rate = self.eta / (self.delay + len(self.sizes)) / np.mean(self.sizes)
-        moved = self.W + rate * sum(np.outer(row, row @ self.W) for row in rows)
-        for number in range(moved.shape[1]):
+        self.W = self.W + rate * sum(np.outer(row, row @ self.W) for row in rows)
+        self.orthonormalize()
+
+    def orthonormalize(self) -> None:
+        for number in range(self.W.shape[1]):
             for before in range(number):
-                moved[:, number] -= (moved[:, before] @ moved[:, number]) * moved[:, before]
-            moved[:, number] /= np.linalg.norm(moved[:, number])
-        self.W = moved
+                self.W[:, number] -= (self.W[:, before] @ self.W[:, number]) * self.W[:, before]
+            self.W[:, number] /= np.linalg.norm(self.W[:, number])

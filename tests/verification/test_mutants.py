@@ -130,10 +130,12 @@ def test_the_code_of_a_mutant_is_found_without_running_it() -> None:
 
 def test_methods_are_found_behind_their_decorators_and_setters_are_left_out(tmp_path: Path) -> None:
     from noregret.adapters import pool_sleep
+    from noregret.decomposition import matrix_rows
     from noregret.metrics import baselines
 
     assert patch.running_function(pool_sleep, "Sleep.restore").__name__ == "restore"
     assert patch.running_function(baselines, "LabelBaselines.fits").__name__ == "fits"
+    assert patch.running_function(matrix_rows, "MatrixRows.dense").__name__ == "dense"
     file = tmp_path / "rule.py"
     methods = "".join(
         f"    @{one}\n    def x(self, *_):\n        return {n}.0\n" for n, one in enumerate(("property", "x.setter"))

@@ -25,7 +25,7 @@ def running_function(module: ModuleType, owner: str) -> FunctionType:
     thing: Any = module
     for name in owner.split("."):
         thing = vars(thing)[name]
-    for wrapper in ("fget", "__func__", "__wrapped__"):  # a property, a static or a class method, a cached function
+    for wrapper in ("fget", "func", "__func__", "__wrapped__"):  # (cached) properties, static and class methods, caches
         thing = getattr(thing, wrapper, thing)
     found = plain_function(thing)
     assert isinstance(found, FunctionType), owner

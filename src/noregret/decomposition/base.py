@@ -179,7 +179,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         require_memory(self.card.name, self.count_numbers(features))
 
     def learn_batch(self, state: AnyState, rows: MatrixRows, start: int) -> None:
-        self._make_room(state, rows.width)
+        self.make_room(state, rows.width)
         try:
             with np.errstate(all="ignore"):
                 self.learn_rows(state, rows.widen(state.features))
@@ -188,7 +188,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         if not state.is_finite():
             raise self.out_of_range(start)
 
-    def _make_room(self, state: AnyState, features: int) -> None:
+    def make_room(self, state: AnyState, features: int) -> None:
         if features > state.features:
             self._check_memory(features)
             state.grow(features)
@@ -212,7 +212,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one row."""
-        return self.learn(one_row(x, self.row_config.allows_missing), None if y is None else [y], weight)
+        return self.learn(one_row(x, self.row_config.allows_missing), [y], weight)
 
     # ---- results -------------------------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             rounds = BlockRounds[AnyState](self)
             state = rounds.state_with(self.pending.rows).copy()
             self.seen = rounds.seen
-            self._make_room(state, self.pending.width)
+            self.make_room(state, self.pending.width)
             return state
         state = self.fresh_state(self.pending.width) if self.state is None else self.state.copy()
         self.learn_batch(state, self.pending.whole, 0)
@@ -253,7 +253,6 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def score(self, X: RowsLike) -> Scored:
         """The components and losses of rows by what is known now; nothing is learned."""
         with self._lock:
-            self._change.settle()
             return self._score_by(self.latest, X)
 
     def score_settled(self, X: RowsLike) -> Scored:
@@ -264,9 +263,9 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             with memory_in_words(self.card.name):
                 state = rounds.scoring_state()
             self.seen = rounds.seen
-            return self._score_by(self.start_state(0) if state is None else state, X)
+            return self._score_by(state, X)
 
-    def _score_by(self, state: AnyState, X: RowsLike) -> Scored:
+    def _score_by(self, state: AnyState | None, X: RowsLike) -> Scored:
         block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
         parts = []
         with memory_in_words(self.card.name):
@@ -274,14 +273,11 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
                 rows = take_rows(block, start, stop, self.features, self.missing_values)
                 self.check_rows(rows, start)
                 parts.append(self.score_part(state, rows, start))
-            if not parts:
-                return self.score_part(state, take_rows(block, 0, 0, self.features), 0)
         return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, of shape (rows, components)."""
         with self._lock:
-            self._change.settle()
             state = self.latest
             found, signs = self._score_by(state, X).components, self.find_signs(state)
             return found if signs is None else found * np.append(signs, np.ones(found.shape[1] - signs.size))
@@ -302,10 +298,10 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def predict_one(self, x: RowLike) -> Any:
         """The same for one row; None before anything was learned."""
         try:
-            found = self.predict(one_row(x, self.row_config.allows_missing))[0]
+            found = self.predict(one_row(x, self.row_config.allows_missing))
         except NotLearned:
             return None
-        return found.item() if getattr(found, "ndim", 1) == 0 and hasattr(found, "dtype") else found
+        return found[0] if found.ndim > 1 else found.tolist()[0]
 
     def evaluate(self, X: RowsLike, y: LabelsLike = None) -> Transcript:
         """The losses of rows that are not learned."""
@@ -317,7 +313,9 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     def flush(self) -> Self:
         """Learn the rows of a mini-batch that is not full yet, as a mini-batch of their own."""
-        return self._alter(lambda state: None) if self.pending.rows else self
+        with self._lock:
+            self._change.settle()
+            return self._alter(lambda state: None) if self.pending.rows else self
 
     def _alter(self, change: Callable[[AnyState], None]) -> Self:
         """Change the state after all rows so far, or leave it as it was."""
@@ -395,6 +393,6 @@ SLICE = 256  # rows that are scored together
 
 
 def slices(rows: int) -> Iterator[tuple[int, int]]:
-    """The rows in parts that are in memory together."""
-    for start in range(0, rows, SLICE):
+    """The rows in parts that are in memory together; no rows are a part of none."""
+    for start in range(0, max(rows, 1), SLICE):
         yield start, min(start + SLICE, rows)

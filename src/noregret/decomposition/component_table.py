@@ -15,7 +15,8 @@ def describe_components(
 ) -> list[str]:
     """A line for each of the first components, with its largest entries."""
     lines = [f"{'':>4}{what:>16}  largest entries"]
-    for number, (size, component) in enumerate(zip(sizes[:SHOWN].tolist(), components, strict=False), start=1):
+    shown = zip(sizes[:SHOWN].tolist(), components[:SHOWN], strict=True)
+    for number, (size, component) in enumerate(shown, start=1):
         order = np.argsort(-np.abs(component), kind="stable")[:ENTRIES]
         entries = ", ".join(f"{names[at]} {component[at]:+.3f}" for at in order.tolist() if component[at] != 0.0)
         lines.append(f"{number:>4}{size:>16.6g}  {entries}")

@@ -93,8 +93,7 @@ class Decomposed(BaseLearner):
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round."""
-        labels = None if y is None and self.learner.task == "unsupervised" else [y]
-        return self.learn(one_row(x, self.decomposition.row_config.allows_missing), labels, weight)
+        return self.learn(one_row(x, self.decomposition.row_config.allows_missing), [y], weight)
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, as the learner sees them."""
@@ -111,7 +110,7 @@ class Decomposed(BaseLearner):
         with self._lock:
             self._change.settle()
             row = one_row(x, self.decomposition.row_config.allows_missing)
-            return self.learner.predict_one(self.transform(row)[0]) if self.rounds else None
+            return self.learner.predict_one(self.transform(row)[0])
 
     def predict_proba(self, X: RowsLike) -> NDArray[Any]:
         """The probabilities of the classes, where the learner has some."""

@@ -62,8 +62,7 @@ class Density:
         self.rows += len(rows)
         if not self.left_out:
             return
-        exponent = (self.vectors * self.logs) @ self.vectors.T - eta * (rows.T @ rows)
-        logs, self.vectors = np.linalg.eigh((exponent + exponent.T) / 2.0)
+        logs, self.vectors = np.linalg.eigh((self.vectors * self.logs) @ self.vectors.T - eta * (rows.T @ rows))
         self.logs = logs - logs.max()
         self.logs = self.logs - np.log(np.exp(self.logs).sum())
         self.cap()
@@ -78,28 +77,25 @@ class Density:
             capped |= logs > most
             logs[capped] = most
             rest = 1.0 - np.count_nonzero(capped) / self.left_out
-            free = ~capped
-            if rest <= 0.0 or not free.any():
+            if rest <= 0.0:
                 break
+            free = ~capped
             top = logs[free].max()
             logs[free] = (logs[free] - top) + (np.log(rest) - np.log(np.exp(logs[free] - top).sum()))
         self.logs = logs
 
-    def keep_lightest(self) -> Floats:
-        """The directions with the smallest weights, the smallest first."""
-        order = np.argsort(self.logs, kind="stable")[: self.rank]
-        return self.vectors[:, order]
+    def keep_lightest(self) -> NDArray[np.int64]:
+        """The numbers of the directions with the smallest weights, the smallest first."""
+        return np.argsort(self.logs, kind="stable")[: self.rank]
 
-    def draw(self) -> Floats:
-        """Directions that are kept: all but n - rank that are drawn, each with (n - rank) times its weight.
+    def draw(self) -> NDArray[np.int64]:
+        """Numbers of directions that are kept: all but n - rank that are drawn, each with (n - rank) times its weight.
 
         Systematic sampling: of the numbers u, u + 1, ... those that fall into the part of a direction choose it.
         """
         start = float(np.random.default_rng([self.seed, self.rows]).random())
         ends = np.cumsum(self.left_out * self.weights)
-        ends *= self.left_out / ends[-1] if ends.size and ends[-1] > 0.0 else 1.0
         chosen = np.searchsorted(ends, start + np.arange(self.left_out), side="right")
         kept = np.ones(self.features, bool)
         kept[np.minimum(chosen, self.features - 1)] = False
-        order = np.flatnonzero(kept)[np.argsort(self.logs[kept], kind="stable")][: self.rank]
-        return self.vectors[:, order]
+        return np.flatnonzero(kept)[np.argsort(self.logs[kept], kind="stable")][: self.rank]

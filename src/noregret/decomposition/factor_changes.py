@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.decomposition.factors import Factors, longest_column, orthonormalize, remove_projection
+from noregret.decomposition.factors import Factors, orthonormalize, remove_projection
 from noregret.decomposition.row_factors import RowFactors
 
 Floats = NDArray[np.float64]
@@ -60,15 +60,11 @@ def remove_row(factors: Factors, row: int) -> None:
 
 def recenter(factors: Factors) -> None:
     """Take the mean of all rows out of every row: X - 1 mean'. V need not be kept: the sum of its rows is enough."""
-    if not factors.rank:
-        return
     mean, sums = factors.mean, factors.sums
     if factors.left is not None:
         add_rank_one(factors, -mean, np.ones(factors.rows))
         return
-    square = factors.rows - float(
-        sums @ sums
-    )  # of the length of 1 outside of the columns of V; rounding errors if small
+    square = factors.rows - float(sums @ sums)  # of the length of 1 outside of the columns of V
     along = np.append(sums, np.sqrt(square)) if square > CANCELLED * factors.rows else sums
     factors.sums = change_middle(factors, -mean, along).T @ along
 
@@ -77,8 +73,7 @@ def append_columns(factors: Factors, columns: Floats) -> None:
     """New features with a value in every row so far: [X columns]."""
     whole, right = kept_rows(factors).whole(factors.rank), factors.right
     inside, rest = remove_projection(whole, columns)
-    largest = max([longest_column(columns), *factors.values.tolist()])
-    new, outside = orthonormalize(rest, factors.limits.share * largest)
+    new, outside = orthonormalize(rest, factors.limits.share * factors.find_largest(columns))
     r, count = factors.rank, columns.shape[1]
     small = np.zeros((r + new.shape[1], r + count))
     small[:r, :r] = np.diag(factors.values)

@@ -40,8 +40,7 @@ class Limits:
 
     def count(self, values: Floats) -> int:
         """How many singular values are kept."""
-        largest = float(values[0]) if values.size else 0.0
-        return min(self.rank, int(np.count_nonzero(values > self.share * largest))) if largest > 0.0 else 0
+        return min(self.rank, int(np.count_nonzero(values > self.share * values[:1])))
 
 
 @dataclass
@@ -115,8 +114,9 @@ class Factors:
         if self.left is None and self.is_direct(len(rows)):
             self.append_triangle(rows)
             return
+        before = self.rank
         rotation = self.append_block(rows)
-        old, new = rotation[: -len(rows)], rotation[-len(rows) :]
+        old, new = rotation[:before], rotation[before:]
         if self.left is not None:
             self.left.append(old, new)
         self.sums = old.T @ self.sums + new.sum(axis=0)
@@ -150,7 +150,7 @@ class Factors:
         """
         before = self.right
         triangle = np.linalg.qr(np.concatenate(((before * self.values).T, rows)), mode="r")
-        _, values, right = np.linalg.svd(triangle, full_matrices=False)
+        _, values, right = np.linalg.svd(triangle)
         r = self.limits.count(values)
         signs = choose_signs(before, right[:r].T)
         sums = before @ (self.values * self.sums) + rows.sum(axis=0)
@@ -171,14 +171,11 @@ class Factors:
 
     def merge(self, other: "Factors") -> None:
         """Append all rows of another matrix with the same features, known by its factors alone."""
-        if not other.rank:
-            self.rows += other.rows
-            if self.left is not None and other.left is not None:
-                self.left.append(np.eye(self.rank), np.zeros((other.rows, self.rank)))
-            return
+        before = self.rank
         rotation = self.append_block((other.right * other.values).T)
-        old, new = rotation[: -other.rank], rotation[-other.rank :]
-        if self.left is not None and other.left is not None:
+        old, new = rotation[:before], rotation[before:]
+        if self.left is not None:
+            assert other.left is not None
             self.left.append(old, other.left.whole(other.rank) @ new)
         self.sums = old.T @ self.sums + new.T @ other.sums
         self.rows += other.rows
@@ -186,16 +183,19 @@ class Factors:
     def split(self, columns: Floats) -> tuple[Floats, Floats, Floats]:
         """Columns as basis @ inside + new @ outside, where `new` has orthonormal columns outside of the basis."""
         inside, rest = remove_projection(self.basis, columns)
-        largest = float(self.values[0]) if self.values.size else 0.0
-        new, outside = orthonormalize(rest, self.limits.share * max(largest, longest_column(columns)))
+        new, outside = orthonormalize(rest, self.limits.share * self.find_largest(columns))
         return inside, new, outside
+
+    def find_largest(self, columns: Floats) -> float:
+        """The largest singular value, or the length of the longest of some columns."""
+        return float(self.values.max(initial=longest_column(columns)))
 
     def diagonalize(self, small: Floats, new: Floats) -> Floats:
         """Take the factors of [basis new] @ small; returns what its right side is multiplied with to become V."""
         turn, values, right = np.linalg.svd(small, full_matrices=False)
         r = self.limits.count(values)
         turn, right = turn[:, :r], right[:r].T
-        self.basis = np.asfortranarray(np.concatenate((self.basis, new), axis=1)) if new.shape[1] else self.basis
+        self.basis = np.asfortranarray(np.concatenate((self.basis, new), axis=1))
         signs = choose_signs(self.turn, turn, self.basis)
         self.turn, self.values = np.ascontiguousarray(turn * signs), values[:r].copy()
         if self.basis.shape[1] > self.limits.rank + self.limits.spare:
@@ -207,8 +207,7 @@ class Factors:
         self.basis = np.asfortranarray(self.basis @ self.turn)
         self.turn = np.eye(self.rank)
         if float(np.abs(self.basis.T @ self.basis - self.turn).max(initial=0.0)) > DRIFT:
-            orthonormal, upper = np.linalg.qr(self.basis)
-            self.basis = np.asfortranarray(orthonormal * np.where(np.diag(upper) < 0.0, -1.0, 1.0))
+            self.basis = np.asfortranarray(orthonormal_columns(self.basis))
 
 
 def remove_projection(basis: Floats, columns: Floats) -> tuple[Floats, Floats]:
@@ -233,11 +232,17 @@ def orthonormalize(columns: Floats, least: float) -> tuple[Floats, Floats]:
         return columns / length, np.full((1, 1), length)
     q, upper = np.linalg.qr(columns)
     sizes = np.abs(np.diag(upper))
-    if upper.shape[0] == upper.shape[1] and float(sizes.min(initial=np.inf)) > max(least, WELL_SPREAD * sizes.max()):
+    if sizes.min(initial=np.inf) > max(least, WELL_SPREAD * sizes.max(initial=0.0)):
         return q, upper
     left, values, right = np.linalg.svd(upper, full_matrices=False)  # some directions may be rounding errors of others
     kept = int(np.count_nonzero(values > least))
     return q @ left[:, :kept], values[:kept, None] * right[:kept]
+
+
+def orthonormal_columns(matrix: Floats) -> Floats:
+    """The Gram-Schmidt basis of the columns: column j points where it did, less what is along those before it."""
+    found, upper = np.linalg.qr(matrix)
+    return np.asarray(found * np.copysign(1.0, np.diag(upper)))
 
 
 def choose_signs(before: Floats, after: Floats, basis: Floats | None = None) -> Floats:
@@ -257,3 +262,8 @@ def leading_signs(columns: Floats) -> Floats:
         return np.ones(columns.shape[1])
     largest = columns[np.argmax(np.abs(columns), axis=0), np.arange(columns.shape[1])]
     return np.where(largest < 0.0, -1.0, 1.0)
+
+
+def upright_rows(columns: Floats) -> Floats:
+    """The columns as rows, each with the sign by which its largest entry is positive."""
+    return np.asarray((columns * leading_signs(columns)).T)

@@ -30,7 +30,7 @@ def restore_factors(fresh: Factors, header: Header, arrays: Arrays) -> Factors:
     values, sums = read_array(arrays, "values", 1), read_array(arrays, "sums", 1)
     basis, turn = read_array(arrays, "basis", 2), read_array(arrays, "turn", 2)
     (features, k), r, limits = basis.shape, values.size, fresh.limits
-    fits = features == fresh.features and turn.shape == (k, r) and sums.shape == (r,) and r <= min(limits.rank, k)
+    fits = features == fresh.features and turn.shape == (k, r) and sums.shape == (r,) and r <= limits.rank
     if not fits or k > limits.rank + limits.spare or (values <= 0.0).any() or (np.diff(values) > 0.0).any():
         raise corrupt("the factors of its matrix do not fit together")
     rows = read_count(header, "rows")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
-from noregret.decomposition.factors import Factors, Limits, leading_signs
+from noregret.decomposition.factors import Factors, Limits, leading_signs, upright_rows
 from noregret.decomposition.factors_file import LONGEST, dump_factors, read_array, restore_factors
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns
 from noregret.decomposition.mini_batches import FEW, free_batch_param, quickest_batch
@@ -49,7 +49,7 @@ class Centred:
         count, before = len(rows), self.rows
         own = rows.mean(axis=0)
         moved = np.sqrt(before * count / (before + count)) * (self.mean - own)
-        centred = np.concatenate((rows - own, moved[None])) if before else rows - own
+        centred = np.concatenate((rows - own, moved[None]))
         self.factors.append(centred)
         self.squares += float(np.sum(centred * centred))
         self.rows = before + count
@@ -113,7 +113,7 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
     @property
     def explained_variance(self) -> Floats:
         """The variance along every component."""
-        return np.asarray(self.singular_values**2 / max(self.latest.rows - 1, 1))
+        return np.asarray(self.singular_values**2 / (self.latest.rows - 1))
 
     @property
     def explained_variance_ratio(self) -> Floats:
@@ -123,8 +123,7 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
     @property
     def components(self) -> Floats:
         """The directions of the largest variance, one in each row; the largest entry of each is positive."""
-        right = self.latest.factors.right
-        return np.asarray((right * leading_signs(right)).T)
+        return upright_rows(self.latest.factors.right)
 
     def find_signs(self, state: Centred) -> Floats:
         return leading_signs(state.factors.right)
@@ -147,7 +146,7 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
         restore_factors(fresh.factors, header, arrays)
         mean, squares = read_array(arrays, "mean", 1), read_number(header.get("squares"), "squares")
         rows = read_count(header, "mean_of", self.learned_rows, 1)
-        longest = float(np.sqrt(squares)) * LONGEST if squares >= 0.0 else 0.0
+        longest = np.sqrt(squares) * LONGEST
         if mean.shape != (features,) or squares < 0.0 or (fresh.factors.values > longest).any():
             raise corrupt("the mean and the squares of its rows do not fit")
         return replace(fresh, mean=mean, squares=squares, rows=rows)

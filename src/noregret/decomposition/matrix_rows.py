@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from noregret.data.blocks import (
     Block,
     DenseBlock,
     SparseBlock,
+    check_offsets,
     check_rows,
     narrow,
     to_dense,
@@ -41,11 +43,7 @@ class MatrixRows:
         """The rows as a matrix of shape (rows, width)."""
         require_memory("a mini-batch", self.rows * self.width)
         found = to_dense(narrow(self.block, self.width)).val
-        if found.shape[1] == self.width:
-            return found
-        padded = np.zeros((self.rows, self.width))
-        padded[:, : found.shape[1]] = found
-        return padded
+        return found if found.shape[1] == self.width else pad_columns(found, self.width)
 
     @cached_property
     def sparse(self) -> SparseBlock:
@@ -115,18 +113,20 @@ class MatrixRows:
             return empty_rows()
         if values is None or values.dtype != np.float64:
             raise corrupt("rows of a mini-batch are missing")
-        if not (np.abs(np.nan_to_num(values, posinf=np.inf, neginf=-np.inf) if missing else values) <= LARGEST).all():
+        if find_too_large(values, missing).any():
             raise corrupt("rows of a mini-batch are too large")
         offsets, features = arrays.get("pending.offsets"), arrays.get("pending.features")
         if offsets is None or features is None:
-            if values.ndim != 2 or values.shape[0] != rows or values.shape[1] != width:
+            if values.shape != (rows, width):
                 raise corrupt("rows of a mini-batch have the wrong size")
             return cls(DenseBlock(values.copy()), width, np.zeros(rows))
         block = SparseBlock(offsets.copy(), features.copy(), values.copy(), width)
-        fits = offsets.dtype == np.int64 and features.dtype == np.int32
-        fits = fits and offsets.shape == (rows + 1,) and features.shape == values.shape == (values.size,)
-        fits = fits and offsets[0] == 0 and offsets[-1] == values.size and not (np.diff(offsets) < 0).any()
-        if not fits or check_rows(block._replace(val=np.nan_to_num(values))):
+        try:
+            check_offsets(offsets, features, values, rows)
+        except BadValue as error:
+            raise corrupt(f"of its mini-batch, {error}") from None
+        typed = offsets.dtype == np.int64 and features.dtype == np.int32
+        if not typed or check_rows(block._replace(val=np.nan_to_num(values))):
             raise corrupt("rows of a mini-batch do not fit together")
         return cls(block, width, np.zeros(rows))
 
@@ -145,15 +145,29 @@ def take_rows(block: Block, start: int, stop: int, width: int, missing: bool = F
         first, last = int(block.indptr[start]), int(block.indptr[stop])
         values = block.val[first:last].copy()
         part = SparseBlock(block.indptr[start : stop + 1] - first, block.idx[first:last].copy(), values, block.width)
-    sizes = np.abs(values)
-    largest = float(np.fmax.reduce(sizes, axis=None)) if sizes.size else 0.0  # not NaN, unless all are
-    if not missing and bool(np.isnan(sizes).any()):
-        largest = np.inf  # it was finite when the rows were checked, and has changed
-    if largest > LARGEST:
-        wrong = np.flatnonzero(~(sizes <= LARGEST).all(axis=1)) if sizes.ndim == 2 else np.zeros(1, np.int64)
-        row = start + int(wrong[0])
-        raise BadValue(f"row {row}: a value is too large: {largest:g}; scale the rows first", row=row)
+    wrong = find_too_large(values, missing)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        inside = (
+            np.searchsorted(part.indptr, at, side="right") - 1 if isinstance(part, SparseBlock) else at // part.width
+        )
+        row = start + int(inside)
+        raise BadValue(f"row {row}: a value is too large: {values.flat[at]:g}; scale the rows first", row=row)
     return MatrixRows(part, width, np.zeros(stop - start))
+
+
+def find_too_large(values: Floats, missing: bool) -> NDArray[np.bool_]:
+    """Which values are too large, or NaN where none can be missing: they were finite, and have changed since."""
+    wrong = ~(np.abs(values) <= LARGEST)
+    return wrong & ~np.isnan(values) if missing else wrong
+
+
+def as_floats(values: Any) -> Floats:
+    """A copy of a matrix that a caller gives, as floats; an empty array where it is none."""
+    try:
+        return np.array(values, np.float64)
+    except (TypeError, ValueError):
+        return np.zeros(0)
 
 
 def row_dots(one: Floats, other: Floats) -> Floats:

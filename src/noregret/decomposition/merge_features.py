@@ -10,14 +10,18 @@ from noregret.features.hashing import HashedNames
 
 def align_features(one: RowEncoder, other: RowEncoder) -> NDArray[np.int64]:
     """The numbers that the features of `other` have in `one`, which learns those that are new to it."""
-    if one.transforms or other.transforms:
+    if one.transforms:  # as the other has, of the same options
         raise BadValue("learners with transforms cannot be merged: each transforms by the rows it saw")
-    if one.names.mode is not None and other.names.mode is not None and one.names.mode != other.names.mode:
+    modes = {one.names.mode, other.names.mode} - {None}  # it is not known where no row had a feature
+    if len(modes) > 1:
         raise BadValue("only learners that both know their features by name, or both by column, can be merged")
+    one.names.mode = one.names.mode or other.names.mode
     if isinstance(one.names, HashedNames):
         assert isinstance(other.names, HashedNames)
         one.names.absorb(other.names)
     named = one.names.mode == "names"
-    order = one.names.numbers(other.names.as_list(), True, False)[0] if named else np.arange(other.features)
-    one.features = max(one.features, int(order.max(initial=-1)) + 1)
+    order = one.names.add_names(other.names.as_list()).numbers if named else np.arange(other.features)
+    if not one.features:
+        one.dense = other.dense
+    one.features = int((order + 1).max(initial=one.features))
     return np.asarray(order, np.int64)

@@ -36,12 +36,9 @@ def fill_missing(factors: Factors, rows: Floats, observed: NDArray[np.bool_]) ->
     That is, the missing part of x is U_mis diag(s) pinv(U_obs diag(s)) x_obs.
     """
     right, values = factors.right, factors.values
-    filled, components = np.where(observed, rows, 0.0), np.zeros((len(rows), factors.rank))
-    errors = np.zeros(len(rows))
+    filled, components, errors = rows.copy(), np.zeros((len(rows), factors.rank)), np.zeros(len(rows))
     for number, there in enumerate(observed):
-        if factors.rank and there.any():
-            scaled = np.linalg.lstsq(right[there] * values, filled[number, there], rcond=None)[0]
-            components[number] = values * scaled
+        components[number] = values * np.linalg.lstsq(right[there] * values, rows[number, there], rcond=None)[0]
         guess = right @ components[number]
         rest = filled[number, there] - guess[there]
         errors[number] = rest @ rest

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
-from noregret.decomposition.factors import leading_signs
+from noregret.decomposition.factors import leading_signs, orthonormal_columns, upright_rows
 from noregret.decomposition.factors_file import are_orthonormal, read_array
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, row_dots, row_products
 from noregret.decomposition.parameters import batch_param, check_whole, rank_param
@@ -43,9 +43,8 @@ class Directions:
         for number in range(features):
             larger[number] = np.random.default_rng([self.seed, number]).normal(size=self.rank)[:count]
         old = self.columns.shape[1]
+        larger /= np.sqrt(features)
         larger[: self.features, :old] = self.columns
-        larger[: self.features, old:] *= 1.0 / np.sqrt(max(features, 1))
-        larger[self.features :] *= 1.0 / np.sqrt(max(features, 1))
         self.columns = orthonormal_columns(larger)
         self.variances = np.concatenate((self.variances, np.zeros(count - old)))
 
@@ -65,12 +64,6 @@ class Directions:
         if self.squares > 0.0:
             rate = eta / (delay + self.rows) * self.rows / self.squares
             self.columns = orthonormal_columns(self.columns + rate * (rows.T @ along))
-
-
-def orthonormal_columns(matrix: Floats) -> Floats:
-    """The Gram-Schmidt basis of the columns: column j points where it did, less what is along those before it."""
-    found, upper = np.linalg.qr(matrix)
-    return np.asarray(found * np.where(np.diag(upper) < 0.0, -1.0, 1.0))
 
 
 @register_kind
@@ -127,8 +120,7 @@ class Oja(UnsupervisedLearner[Directions]):
     @property
     def components(self) -> Floats:
         """The directions, one in each row; the largest entry of each is positive."""
-        columns = self.latest.columns
-        return np.asarray((columns * leading_signs(columns)).T)
+        return upright_rows(self.latest.columns)
 
     @property
     def variances(self) -> Floats:

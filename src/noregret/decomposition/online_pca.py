@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.density import Density
-from noregret.decomposition.factors import leading_signs
+from noregret.decomposition.factors import leading_signs, upright_rows
 from noregret.decomposition.factors_file import are_orthonormal, read_array
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, row_dots, row_products
 from noregret.decomposition.parameters import batch_param, check_whole, rank_param
@@ -82,18 +82,17 @@ class OnlinePCA(UnsupervisedLearner[Density]):
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     def start_state(self, features: int) -> Density:
-        self._check_features(features)
         return Density(self.rank, self.row_config.seed, np.eye(features), np.full(features, -np.log(max(features, 1))))
 
-    def _check_features(self, features: int) -> None:
+    def count_numbers(self, features: int) -> int:
         if features > MOST_FEATURES:
             raise BadValue(f"pca decomposes a matrix of all features in every round, of at most {MOST_FEATURES:,}; "
                            f"here are {features:,}: use svd or oja")  # fmt: skip
+        return features * features
 
     def learn_rows(self, state: Density, rows: MatrixRows) -> None:
-        self._check_features(rows.width)
         values = rows.dense
-        longest = float(np.sqrt(np.max(row_dots(values, values), initial=0.0)))
+        longest = float(np.sqrt(row_dots(values, values).max()))
         if self.radius and longest > self.radius * (1.0 + 1e-12):
             raise BadValue(f"pca: a row has the length {longest:g}, above radius={self.radius:g}; give a larger radius")
         state.radius = self.radius or max(state.radius, longest)
@@ -102,6 +101,9 @@ class OnlinePCA(UnsupervisedLearner[Density]):
 
     def _kept(self, state: Density) -> Floats:
         """The directions that are kept in the next round, one in each column."""
+        return state.vectors[:, self._numbers_kept(state)]
+
+    def _numbers_kept(self, state: Density) -> NDArray[np.int64]:
         return state.draw() if self.choose == "draw" else state.keep_lightest()
 
     def score_rows(self, state: Density, rows: MatrixRows) -> Scored:
@@ -115,8 +117,7 @@ class OnlinePCA(UnsupervisedLearner[Density]):
     @property
     def components(self) -> Floats:
         """The directions that are kept now, one in each row; the largest entry of each is positive."""
-        kept = self._kept(self.latest)
-        return np.asarray((kept * leading_signs(kept)).T)
+        return upright_rows(self._kept(self.latest))
 
     @property
     def weights_of_directions(self) -> Floats:
@@ -135,7 +136,8 @@ class OnlinePCA(UnsupervisedLearner[Density]):
         """The weight of each direction kept, and its largest entries."""
         if not self.rounds:
             return []
-        return describe_components("weight", self.weights_of_directions, self.components, self.feature_names)
+        weights = self.latest.weights[self._numbers_kept(self.latest)]
+        return describe_components("weight", weights, self.components, self.feature_names)
 
     # ---- model files ---------------------------------------------------------------------------------------------
 

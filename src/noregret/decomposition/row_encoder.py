@@ -173,7 +173,7 @@ class RowEncoder:
             raise corrupt("names must say how features are known")
         self.features, self.columns = read_count(header, "features", 2**31 - 1), read_count(header, "columns", 2**31)
         self.dense, self.names.mode = header["dense"], mode
-        if mode is None and self.features:
+        if mode is None and self.features and self.config.bits is None:
             raise corrupt("it has features, but not how they are known")
         known: int | None = None
         if isinstance(self.names, HashedNames):
@@ -196,5 +196,5 @@ def verify_observed(block: Block) -> Block:
     if isinstance(block, DenseBlock) or block.ready:
         return block
     block = sort_rows(block._replace(idx=block.idx.copy()))
-    verify(block._replace(val=np.nan_to_num(block.val, nan=0.0, posinf=np.inf, neginf=-np.inf)))
+    verify(block._replace(val=np.nan_to_num(block.val, posinf=np.inf, neginf=-np.inf)))
     return block._replace(ready=True)

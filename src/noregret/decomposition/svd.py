@@ -9,9 +9,9 @@ from noregret.data.inputs import RowLike, RowsLike
 from noregret.decomposition import factor_changes
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
-from noregret.decomposition.factors import Factors, Limits, leading_signs
+from noregret.decomposition.factors import Factors, Limits, leading_signs, upright_rows
 from noregret.decomposition.factors_file import dump_factors, restore_factors
-from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, take_rows
+from noregret.decomposition.matrix_rows import LARGEST, MatrixRows, as_floats, find_too_large, pad_columns, take_rows
 from noregret.decomposition.merge_features import align_features
 from noregret.decomposition.mini_batches import FEW, free_batch_param, quickest_batch
 from noregret.decomposition.missing_entries import fill_missing, find_observed
@@ -106,8 +106,7 @@ class SVD(UnsupervisedLearner[Factors]):
     @property
     def components(self) -> Floats:
         """The right singular vectors, one in each row; the largest entry of each is positive."""
-        right = self.latest.right
-        return np.asarray((right * leading_signs(right)).T)
+        return upright_rows(self.latest.right)
 
     @property
     def row_factors(self) -> Floats:
@@ -125,10 +124,10 @@ class SVD(UnsupervisedLearner[Factors]):
 
     def inverse_transform(self, components: Any) -> Floats:
         """The rows that have these coordinates along the components and nothing else."""
-        given = np.asarray(components, np.float64)
+        given = as_floats(components)
         if given.ndim != 2 or given.shape[1] not in (self.rank, self.latest.rank):
             raise BadValue(
-                f"components are a matrix of {self.rank} columns, as transform gives them, not {shown(given)}"
+                f"components are a matrix of {self.rank} columns, as transform gives them, not {shown(components)}"
             )
         return np.asarray(given[:, : self.latest.rank] @ self.components[:, : self.features])
 
@@ -137,7 +136,6 @@ class SVD(UnsupervisedLearner[Factors]):
         if not self.missing_values:
             raise BadValue('impute needs a learner of rows with missing values: nr.make("svd", missing="nan")')
         with self._lock:
-            self._change.settle()
             state, (block, _) = self.latest, self.encoder.encode(X, learn=False)
             rows = take_rows(block, 0, block.rows, self.features, missing=True)
             return np.asarray(self._fill(state, rows.cut(state.features)).rows)
@@ -169,9 +167,7 @@ class SVD(UnsupervisedLearner[Factors]):
         def change(state: Factors) -> None:
             block, widths = self.encoder.encode(one_row(x, self.missing_values), learn=True)
             rows = take_rows(block, 0, 1, int(widths[0]), self.missing_values)
-            if rows.width > state.features:
-                state.grow(rows.width)
-            rows = rows.widen(state.features)
+            self.make_room(state, rows.width)
             values = self._fill(state, rows).rows if self.missing_values else rows.dense
             factor_changes.revise_row(state, number, values[0])
 
@@ -188,12 +184,12 @@ class SVD(UnsupervisedLearner[Factors]):
 
     def append_columns(self, values: Any) -> Self:
         """New features, with a value in every row so far: a matrix of as many rows. Needs keep_rows="yes"."""
-        state, columns = self._keeping_rows(), np.array(values, np.float64)
+        state, columns = self._keeping_rows(), as_floats(values)
         if columns.ndim != 2 or columns.shape[0] != state.rows or not columns.shape[1]:
             raise BadValue(f"columns are a matrix of {state.rows} rows, one for each row learned, not {shown(values)}")
-        if not np.isfinite(columns).all():
-            raise BadValue("every value of new columns must be finite")
-        if self.encoder.names.mode != "columns" or self.encoder.transforms or state.features != self.features:
+        if find_too_large(columns, missing=False).any():
+            raise BadValue(f"every value of new columns must be finite and at most {LARGEST:g}")
+        if self.encoder.names.mode != "columns" or self.encoder.transforms:
             raise BadValue("columns can be appended where features are known by column number, without transforms")
 
         def change(state: Factors) -> None:
