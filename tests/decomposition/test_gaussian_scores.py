@@ -73,7 +73,21 @@ def test_roots_are_lower_triangular_and_their_squares_are_the_covariances() -> N
     np.testing.assert_allclose(roots @ roots.transpose(0, 2, 1), COVARIANCES, rtol=1e-12)
     assert not np.triu(roots, 1).any()
     with pytest.raises(nr.BadValue, match=r"^mixture: .* singular"):
-        find_root(np.ones((2, 2)), "mixture")
+        find_root(np.array([[1.0, 2.0], [2.0, 1.0]]), "mixture")
+
+
+@pytest.mark.parametrize("least", [0.0, -1e-11, -1e-9])
+def test_covariances_that_rounding_made_singular_get_the_smallest_ridge_with_a_root(least: float) -> None:
+    """A share of each variance, whatever units features have; those that have a root stay as they are."""
+    scales = np.array([1e-6, 1e6])
+    singular = np.array([[1.0, 1.0 - least], [1.0 - least, 1.0]])
+    together = np.array([np.eye(2), singular]) * np.outer(scales, scales)
+    roots = find_root(together, "x")
+    np.testing.assert_allclose(roots[0], np.diag(scales), rtol=1e-15)
+    share = {0.0: 1e-12, -1e-11: 1e-10, -1e-9: 1e-8}[least]
+    found = (roots[1] @ roots[1].T - together[1]) / np.outer(scales, scales)
+    np.testing.assert_allclose(found, share * np.eye(2), atol=4e-16)
+    assert roots[1].tolist() == find_root(together[1], "x").tolist()
 
 
 @forms

@@ -20,7 +20,7 @@ def add_rank_one(factors: Factors, features: Floats, rows: Floats) -> None:
     """X + rows features': one number for every row of X times one for every feature."""
     whole = kept_rows(factors).whole(factors.rank)
     along, rest = remove_projection(whole, rows[:, None])
-    direction, length = orthonormalize(rest, factors.limits.share * float(np.sqrt(rows @ rows)))
+    direction, length = orthonormalize(rest, factors.limits.least(longest_column(rows[:, None])))
     rotation = change_middle(factors, features, np.concatenate((along, length))[:, 0])
     new = np.concatenate((whole, direction), axis=1) @ rotation
     kept_rows(factors).replace(new)
@@ -78,7 +78,7 @@ def append_columns(factors: Factors, columns: Floats) -> None:
     whole, right = kept_rows(factors).whole(factors.rank), factors.right
     inside, rest = remove_projection(whole, columns)
     largest = max([longest_column(columns), *factors.values.tolist()])
-    new, outside = orthonormalize(rest, factors.limits.share * largest)
+    new, outside = orthonormalize(rest, factors.limits.least(largest))
     r, count = factors.rank, columns.shape[1]
     small = np.zeros((r + new.shape[1], r + count))
     small[:r, :r] = np.diag(factors.values)

@@ -1,5 +1,6 @@
 """Densities of Gaussians: roots of covariances, squared distances in standard deviations, and sums of densities."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,6 +13,7 @@ from noregret.errors import BadValue
 Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 MOST_NUMBERS = 1 << 27  # of all covariances
+RIDGES = (1e-12, 1e-10, 1e-8)  # shares of variances; rounding errors are about 1e-16 of them for each feature
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,23 @@ def find_root(covariances: Floats, owner: str) -> Floats:
     try:
         return np.asarray(np.linalg.cholesky(covariances))
     except np.linalg.LinAlgError:
-        raise BadValue(
-            f"{owner}: the covariance of the rows is too close to singular; scale the rows, or set a larger prior"
-        ) from None
+        if covariances.ndim == 3:
+            return np.array([find_root(one, owner) for one in covariances])
+        return find_root_with_ridge(covariances, owner)
+
+
+def find_root_with_ridge(covariance: Floats, owner: str) -> Floats:
+    """The root of a covariance that rounding made singular, as where one feature is a multiple of another.
+
+    Each variance grows by the same small share: the smallest with which there is a root.
+    """
+    variances = np.diag(np.diag(covariance))
+    for share in RIDGES:
+        with suppress(np.linalg.LinAlgError):
+            return np.asarray(np.linalg.cholesky(covariance + share * variances))
+    raise BadValue(
+        f"{owner}: the covariance of the rows is too close to singular; scale the rows, or set a larger prior"
+    )
 
 
 def draw_rows(means: Floats, covariances: Floats, numbers: NDArray[np.intp], normal: Floats, owner: str) -> Floats:

@@ -22,6 +22,7 @@ from noregret.learner.model_file import Arrays
 
 Floats = NDArray[np.float64]
 LARGEST = 1e150  # values whose squares are still finite
+SMALLEST_SQUARE = 1e-290  # sums of squares below this have lost digits: numbers end at 5e-324
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import leading_signs
 from noregret.decomposition.factors_file import are_orthonormal, read_array
-from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, row_dots, row_products
+from noregret.decomposition.matrix_rows import SMALLEST_SQUARE, MatrixRows, pad_columns, row_dots, row_products
 from noregret.decomposition.parameters import batch_param, check_whole, rank_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.learner.header_fields import corrupt, read_count, read_number
@@ -62,7 +62,7 @@ class Directions:
         self.squares += float(np.sum(rows * rows))
         along = rows @ self.columns
         self.variances = self.variances + (np.mean(along * along, axis=0) - self.variances) * (count / self.rows)
-        if self.squares > 0.0:
+        if self.squares > SMALLEST_SQUARE:
             rate = eta / (delay + self.rows) * self.rows / self.squares
             self.columns = orthonormal_columns(self.columns + rate * (rows.T @ along))
 
