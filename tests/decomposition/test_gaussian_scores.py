@@ -51,10 +51,24 @@ def test_distances_are_never_negative(given: Floats, covariances: Floats) -> Non
 
 
 @forms
+@pytest.mark.parametrize("far", [1e4, 1e6, 1e9])
+def test_distances_have_digits_far_from_the_middle(given: Floats, covariances: Floats, far: float) -> None:
+    """Rows near means that are far from those of other Gaussians."""
+    shift = far * np.array([1.0, -2.0, 0.5])
+    away = (ROWS[:, None] + shift) - (MEANS + shift)
+    expected = np.einsum("nmi,mij,nmj->nm", away, np.linalg.inv(covariances), away)
+    gaussians = Gaussians.of(MEANS + shift, given, "x")
+    found = gaussians.distances(ROWS + shift, np.zeros(3))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert found.tolist() == [gaussians.distances(row[None] + shift, np.zeros(3))[0].tolist() for row in ROWS]
+
+
+@forms
 def test_no_row_depends_on_those_beside_it(given: Floats, covariances: Floats) -> None:
     gaussians, middle = Gaussians.of(MEANS, given, "x"), MEANS.mean(axis=0)
-    whole = gaussians.distances(ROWS, middle)
-    assert whole.tolist() == [gaussians.distances(row[None], middle)[0].tolist() for row in ROWS]
+    rows = np.concatenate((ROWS, MEANS * (1.0 + 1e-9), 1e8 * ROWS[:2]))  # some near means, some far away
+    whole = gaussians.distances(rows, middle)
+    assert whole.tolist() == [gaussians.distances(row[None], middle)[0].tolist() for row in rows]
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e4, -1e4])
