@@ -12,6 +12,7 @@ from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearn
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.kernel_supports import Kernel, Limits, Supports
 from noregret.decomposition.matrix_rows import MatrixRows
+from noregret.decomposition.memory import require_sample_memory
 from noregret.decomposition.parameters import batch_param, check_whole
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.errors import BadValue
@@ -146,6 +147,7 @@ class KernelDensity(DensityLearner[Supports]):
         """Rows drawn from the density."""
         random, count = np.random.default_rng(check_integer("seed", seed, 0)), check_integer("n", n, 0)
         state = self.latest
+        require_sample_memory("kernel_density", count, self.features ** (1 + state.limits.full))
         return state.draw(count, self.find_kernel(state), random)
 
     def describe_results(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from noregret.data.blocks import (
     to_sparse,
 )
 from noregret.decomposition.memory import require_memory
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
 
@@ -155,6 +156,23 @@ def take_rows(block: Block, start: int, stop: int, width: int, missing: bool = F
         row = start + int(wrong[0])
         raise BadValue(f"row {row}: a value is too large: {largest:g}; scale the rows first", row=row)
     return MatrixRows(part, width, np.zeros(stop - start))
+
+
+def read_matrix(values: Any, wanted: str, largest: float) -> Floats:
+    """A copy of numbers that a caller gives as a matrix; `wanted` says in errors what they should be."""
+    try:
+        found = np.asarray(values)
+    except ValueError:  # its rows have different lengths
+        found = np.zeros(0)
+    if found.ndim != 2 or found.dtype.kind not in "fiub":
+        raise BadValue(f"{wanted}, not {shown(values)}")
+    matrix = np.array(found, np.float64)
+    wrong = np.argwhere(~(np.abs(matrix) <= largest))
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        raise BadValue(f"row {row}, column {column}: the value is {matrix[row, column]:g}; every value must be finite "
+                       f"and at most {largest:g}", row=row)  # fmt: skip
+    return matrix
 
 
 def row_dots(one: Floats, other: Floats) -> Floats:

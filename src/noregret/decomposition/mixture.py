@@ -11,6 +11,7 @@ from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearn
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.gaussian_components import Components, Smoothing
 from noregret.decomposition.matrix_rows import MatrixRows, pad_columns
+from noregret.decomposition.memory import require_sample_memory
 from noregret.decomposition.parameters import batch_param, check_whole
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.learner.arguments import check_integer
@@ -149,8 +150,10 @@ class Mixture(DensityLearner[Components]):
 
     def sample(self, n: int = 1, seed: int = 0) -> Floats:
         """Rows drawn from the density."""
-        random = np.random.default_rng(check_integer("seed", seed, 0))
-        return self.latest.draw(check_integer("n", n, 0), random)
+        random, count = np.random.default_rng(check_integer("seed", seed, 0)), check_integer("n", n, 0)
+        state = self.latest
+        require_sample_memory("mixture", count, self.features ** (1 + state.full))
+        return state.draw(count, random)
 
     def describe_results(self) -> list[str]:
         """A line for every component, the heaviest first: its weight, and what sets it apart from the mean."""
