@@ -91,3 +91,12 @@ def test_a_mixture_far_from_the_origin_is_that_of_the_rows_around_their_mean(sha
     far = make("mixture", **options).learn(ROWS.round(3) + 1e9)
     np.testing.assert_allclose(far.covariances, near.covariances, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(far.log_density(ROWS + 1e9), near.log_density(ROWS), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["mean_row", "kmeans", "gaussian", "mixture", "pca_incremental", "kernel_density"])
+def test_means_of_the_largest_rows_are_read_again(name: str) -> None:
+    """Though rounding puts the sum of some of them, divided by their number, beyond each of them."""
+    centre = {"kmeans": {"k": 1}, "mixture": {"k": 1}, "kernel_density": {"budget": 2}}.get(name, {})
+    for rows in range(1, 60):
+        learner = make(name, batch=rows, **centre).learn(np.full((rows, 1), -1e150)).flush()
+        assert pack(unpack(pack(learner), "m.nr")) == pack(learner)

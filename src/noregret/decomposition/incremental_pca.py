@@ -10,7 +10,7 @@ from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import Factors, Limits, leading_signs
 from noregret.decomposition.factors_file import LONGEST, dump_factors, read_array, restore_factors
-from noregret.decomposition.matrix_rows import SMALLEST_SQUARE, MatrixRows, pad_columns
+from noregret.decomposition.matrix_rows import FARTHEST, SMALLEST_SQUARE, MatrixRows, pad_columns
 from noregret.decomposition.mini_batches import FEW, free_batch_param, quickest_batch
 from noregret.decomposition.parameters import check_whole, rank_param, threshold_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
@@ -152,6 +152,11 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
         mean, squares = read_array(arrays, "mean", 1), read_number(header.get("squares"), "squares")
         rows = read_count(header, "mean_of", self.learned_rows, 1)
         longest = float(np.sqrt(max(squares, SMALLEST_SQUARE))) * LONGEST
-        if mean.shape != (features,) or squares < 0.0 or (fresh.factors.values > longest).any():
+        if (
+            mean.shape != (features,)
+            or squares < 0.0
+            or (fresh.factors.values > longest).any()
+            or (np.abs(mean) > FARTHEST).any()
+        ):
             raise corrupt("the mean and the squares of its rows do not fit")
         return replace(fresh, mean=mean, squares=squares, rows=rows)

@@ -23,6 +23,7 @@ from noregret.learner.model_file import Arrays
 
 Floats = NDArray[np.float64]
 LARGEST = 1e150  # values whose squares are still finite
+FARTHEST = LARGEST * (1.0 + 1e-9)  # a mean of rows, which rounding may place beyond them
 SMALLEST_SQUARE = 1e-290  # sums of squares below this have lost digits: numbers end at 5e-324
 
 

@@ -10,7 +10,7 @@ from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.gaussian_components import Components, Smoothing
-from noregret.decomposition.matrix_rows import MatrixRows, pad_columns
+from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows, pad_columns
 from noregret.decomposition.memory import require_sample_memory
 from noregret.decomposition.parameters import batch_param, check_whole
 from noregret.decomposition.row_encoder import ROW_OPTIONS
@@ -188,6 +188,8 @@ class Mixture(DensityLearner[Components]):
         variances = np.diagonal(state.spreads, axis1=1, axis2=2) if full else state.spreads
         if (variances < 0.0).any() or (state.squares < 0.0).any():
             raise corrupt("a variance is negative")
+        if any((np.abs(part) > FARTHEST).any() for part in (state.means, state.mean, state.waiting)):
+            raise corrupt("a component or a row is farther away than any row can be")
         if (state.weights < 0.0).any() or not abs(float(state.weights.sum()) - 1.0) < 1e-6:
             raise corrupt("the weights of its components are not positive, or their sum is not 1")
         state.count = read_count(header, "count", least=1)
