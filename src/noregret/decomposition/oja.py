@@ -38,14 +38,12 @@ class Directions:
 
     def grow(self, features: int) -> None:
         """New features have random numbers in every column, which do not depend on when they come."""
-        count = min(self.rank, features)
+        count, old = min(self.rank, features), self.columns.shape[1]
         larger = np.zeros((features, count))
-        for number in range(features):
-            larger[number] = np.random.default_rng([self.seed, number]).normal(size=self.rank)[:count]
-        old = self.columns.shape[1]
+        for number in range(self.features if count == old else 0, features):
+            random = np.random.default_rng([self.seed, number])
+            larger[number] = random.normal(size=self.rank)[:count] / np.sqrt(features)
         larger[: self.features, :old] = self.columns
-        larger[: self.features, old:] *= 1.0 / np.sqrt(max(features, 1))
-        larger[self.features :] *= 1.0 / np.sqrt(max(features, 1))
         self.columns = orthonormal_columns(larger)
         self.variances = np.concatenate((self.variances, np.zeros(count - old)))
 
