@@ -75,7 +75,7 @@ def test_oja_equals_its_twin(batch: int) -> None:
 def test_oja_draws_random_numbers_once_for_each_feature(
     sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They depend on the number of the feature alone; as long as there are fewer than directions, all are drawn anew."""
+    """They depend on its number alone; as long as there are fewer features than directions, all are drawn anew."""
     state, drawn, make_random = make("oja", rank=3, seed=4).start_state(0), list[int](), np.random.default_rng
 
     def draw(key: list[int]) -> np.random.Generator:
