@@ -106,6 +106,18 @@ def test_distances_of_rows_that_are_almost_centres_are_never_negative() -> None:
     assert state.assign(rows).tolist() == list(range(200))
 
 
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e12])
+def test_distances_have_digits_where_a_centre_is_far_from_all_others(far: float) -> None:
+    """As one that has learned an outlier; the mean of all centres is then far from every row."""
+    near = ROWS[:4].round(3)
+    rows = np.concatenate((ROWS[4:].round(3), near))
+    state = Centres(np.concatenate((near, [[far, 0.0, 0.0]])), np.zeros(5, np.int64))
+    expected = ((rows[:, None] - near) ** 2).sum(axis=2)
+    np.testing.assert_allclose(state.distances(rows)[:, :4], expected, rtol=1e-7)
+    assert state.assign(rows).tolist() == expected.argmin(axis=1).tolist()
+    assert [state.distances(row[None])[0].tolist() for row in rows] == state.distances(rows).tolist()
+
+
 def test_the_squared_distance_of_equal_rows_is_0() -> None:
     np.testing.assert_allclose(squares_to(ROWS, ROWS[3]), ((ROWS - ROWS[3]) ** 2).sum(axis=1), rtol=1e-14)
     assert squares_to(ROWS, ROWS[3])[3] == 0.0

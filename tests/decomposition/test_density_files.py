@@ -25,6 +25,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "kmeans": lambda: nr.make("kmeans", k=3, batch=8, start=16, native=False),
     "one centre": lambda: nr.make("kmeans", k=1, batch=8, start=16, native=False),
     "dictionary": lambda: nr.make("dictionary", k=3, batch=8, native=False),
+    "centred": lambda: nr.make("pca_incremental", rank=2, batch=8, native=False),
 }
 ACTS: dict[str, Callable[[Any], Any]] = {
     "play": lambda learner: learner.play(X[20:]),
@@ -143,6 +144,10 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("mixture", "weights", lambda it: it * (1.0 + 1.1e-6)), ("mixture", "weights", lambda it: it * (1.0 - 1.1e-6)),
     ("mixture", "effective", lambda it: 24.0 * (1.0 + 1.1e-6)),
     ("merged", "count", lambda it: it + 1), ("sampled", "count", lambda it: 2),
+    ("gaussian", "mean", changed(1, 1.1e150)), ("mixture", "means", changed((1, 0), -1.1e150)),
+    ("mixture", "mean", changed(0, 1.1e150)), ("waiting", "waiting", changed((2, 1), -1.1e150)),
+    ("merged", "points", changed((1, 1), 1.1e150)), ("merged", "points", changed((0, 1), -1.1e150)),
+    ("centred", "mean", changed(0, -1.1e150)), ("centred", "squares", lambda it: 1e-6 * it),
     ("sampled", "weights", lambda it: 2.0 * it), ("sampled", "points", lambda it: it[1:].copy()),
 ]  # fmt: skip
 

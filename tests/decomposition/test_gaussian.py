@@ -94,10 +94,14 @@ def test_likelihood_is_that_of_scikit_learn() -> None:
     assert -make().learn(rows[:2000]).evaluate(rows[2000:]).losses.mean() == pytest.approx(theirs, abs=1e-3)
 
 
-def test_a_covariance_without_a_root_is_named() -> None:
-    learner = make(batch=1, prior=1e-12, variance=1e-12).learn([[1e6, 1e6], [2e6, 2e6], [4e6, 4e6]])
-    with pytest.raises(nr.BadValue, match="singular"):
-        learner.evaluate([[1.0, 2.0]])
+def test_features_that_are_multiples_of_each_other_have_a_density() -> None:
+    """Their covariance is singular but for rounding; rows that keep to it are by far the more probable."""
+    rows = np.outer(np.random.default_rng(1).normal(size=60), [1e6, 2e6])
+    learner = make(prior=1e-12, variance=1e-12)
+    assert np.isfinite(learner.play(rows).losses).all()
+    near, far = learner.log_density([[3e5, 6e5], [3e5, 6.1e5]])
+    assert near > -20.0
+    assert far < -1e6
 
 
 @pytest.mark.parametrize("prior", [0.5, 3.0])

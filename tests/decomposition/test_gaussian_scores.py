@@ -51,10 +51,24 @@ def test_distances_are_never_negative(given: Floats, covariances: Floats) -> Non
 
 
 @forms
+@pytest.mark.parametrize("far", [1e4, 1e6, 1e9])
+def test_distances_have_digits_far_from_the_middle(given: Floats, covariances: Floats, far: float) -> None:
+    """Rows near means that are far from those of other Gaussians."""
+    shift = far * np.array([1.0, -2.0, 0.5])
+    away = (ROWS[:, None] + shift) - (MEANS + shift)
+    expected = np.einsum("nmi,mij,nmj->nm", away, np.linalg.inv(covariances), away)
+    gaussians = Gaussians.of(MEANS + shift, given, "x")
+    found = gaussians.distances(ROWS + shift, np.zeros(3))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert found.tolist() == [gaussians.distances(row[None] + shift, np.zeros(3))[0].tolist() for row in ROWS]
+
+
+@forms
 def test_no_row_depends_on_those_beside_it(given: Floats, covariances: Floats) -> None:
     gaussians, middle = Gaussians.of(MEANS, given, "x"), MEANS.mean(axis=0)
-    whole = gaussians.distances(ROWS, middle)
-    assert whole.tolist() == [gaussians.distances(row[None], middle)[0].tolist() for row in ROWS]
+    rows = np.concatenate((ROWS, MEANS * (1.0 + 1e-9), 1e8 * ROWS[:2]))  # some near means, some far away
+    whole = gaussians.distances(rows, middle)
+    assert whole.tolist() == [gaussians.distances(row[None], middle)[0].tolist() for row in rows]
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e4, -1e4])
@@ -73,7 +87,21 @@ def test_roots_are_lower_triangular_and_their_squares_are_the_covariances() -> N
     np.testing.assert_allclose(roots @ roots.transpose(0, 2, 1), COVARIANCES, rtol=1e-12)
     assert not np.triu(roots, 1).any()
     with pytest.raises(nr.BadValue, match=r"^mixture: .* singular"):
-        find_root(np.ones((2, 2)), "mixture")
+        find_root(np.array([[1.0, 2.0], [2.0, 1.0]]), "mixture")
+
+
+@pytest.mark.parametrize("least", [0.0, -1e-11, -1e-9])
+def test_covariances_that_rounding_made_singular_get_the_smallest_ridge_with_a_root(least: float) -> None:
+    """A share of each variance, whatever units features have; those that have a root stay as they are."""
+    scales = np.array([1e-6, 1e6])
+    singular = np.array([[1.0, 1.0 - least], [1.0 - least, 1.0]])
+    together = np.array([np.eye(2), singular]) * np.outer(scales, scales)
+    roots = find_root(together, "x")
+    np.testing.assert_allclose(roots[0], np.diag(scales), rtol=1e-15)
+    share = {0.0: 1e-12, -1e-11: 1e-10, -1e-9: 1e-8}[least]
+    found = (roots[1] @ roots[1].T - together[1]) / np.outer(scales, scales)
+    np.testing.assert_allclose(found, share * np.eye(2), atol=4e-16)
+    assert roots[1].tolist() == find_root(together[1], "x").tolist()
 
 
 @forms

@@ -11,10 +11,10 @@ from noregret.data.blocks import DenseBlock, SparseBlock, to_sparse
 from noregret.decomposition.matrix_rows import (
     LARGEST,
     MatrixRows,
-    as_floats,
     empty_rows,
     find_too_large,
     pad_columns,
+    read_matrix,
     row_dots,
     row_products,
     take_rows,
@@ -148,10 +148,12 @@ def test_products_of_rows_do_not_depend_on_those_beside_them() -> None:
     A, B = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
     assert row_dots(A, A + 1.0).tolist() == [8.0, 62.0]
     assert row_products(A, B).tolist() == (A @ B).tolist()
-    assert as_floats(A) is not A
-    assert as_floats([[1, 2]]).tolist() == [[1.0, 2.0]]
+    assert read_matrix(A, "a matrix", 5.0) is not A
+    assert read_matrix([[1, 2]], "a matrix", 2.0).tolist() == [[1.0, 2.0]]
     wrong: tuple[Any, ...] = ("ab", [[1.0], [2.0, 3.0]], {}, None)
-    assert all(as_floats(one).ndim < 2 for one in wrong)
+    for one in wrong:
+        with pytest.raises(nr.BadValue, match="^a matrix, not "):
+            read_matrix(one, "a matrix", 5.0)
     assert pad_columns(A, 5).tolist() == [[0.0, 1.0, 2.0, 0.0, 0.0], [3.0, 4.0, 5.0, 0.0, 0.0]]
 
 

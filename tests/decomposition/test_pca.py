@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 import noregret as nr
 from noregret.decomposition.density import Density
+from noregret.decomposition.factors import orthonormal_columns
 from tests.naive.pca import NaiveOja, NaivePCA, capped
 
 
@@ -126,6 +127,30 @@ def test_directions_and_losses_of_oja_do_not_depend_on_the_unit(size: float) -> 
     named = make("oja", rank=1).learn([{"a": 2.0}])
     assert named.score([{"a": 1.0, "b": 3.0}]).losses.tolist() == [0.0]
     assert named.play([{"a": 1.0, "b": 3.0}]).losses.tolist() == [9.0]
+
+
+@pytest.mark.parametrize("sizes", [(3, 6, 7), (7,), (2, 3, 5)], ids=str)
+def test_oja_draws_random_numbers_once_for_each_feature(
+    sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They depend on its number alone; as long as there are fewer features than directions, all are drawn anew."""
+    state, drawn, make_random = make("oja", rank=3, seed=4).start_state(0), list[int](), np.random.default_rng
+
+    def draw(key: list[int]) -> np.random.Generator:
+        drawn.append(key[1])
+        return make_random(key)
+
+    monkeypatch.setattr(np.random, "default_rng", draw)
+    before = 0
+    for features in sizes:
+        old, drawn[:] = state.columns, []
+        state.grow(features)
+        assert drawn == list(range(0 if before < 3 else before, features))
+        expected = np.array([make_random([4, one]).normal(size=3) for one in range(features)])[:, : min(3, features)]
+        expected /= np.sqrt(features)
+        expected[:before, : old.shape[1]] = old
+        assert np.allclose(state.columns, orthonormal_columns(expected), atol=1e-12)
+        before = features
 
 
 def test_oja_turns_toward_the_principal_directions_as_fast_as_its_theorem_says() -> None:

@@ -181,3 +181,5 @@ def test_samples_are_counted_by_whole_numbers(name: str, n: Any, seed: Any) -> N
         make(name).learn(X).sample(n, seed)
     with pytest.raises(nr.NotLearned):
         make(name).sample(3)
+    with pytest.raises(nr.BadValue, match=f"^{name}: a sample of n=1,000,000,000,000 rows does not fit in memory"):
+        make(name).learn(X).sample(10**12)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
-from noregret.decomposition.matrix_rows import row_dots
+from noregret.decomposition.matrix_rows import SMALLEST_SQUARE, row_dots
 
 Floats = NDArray[np.float64]
 UNUSED = 1e-10  # an atom whose sum of squared codes is below this share of the largest is not used
@@ -42,8 +42,8 @@ class Atoms:
 
     def fill(self, rows: Floats, random: np.random.Generator, unused: NDArray[np.bool_]) -> None:
         """Make atoms that are not used of different rows, drawn at random, in their direction."""
-        lengths = np.sqrt(row_dots(rows, rows))
-        drawn = random.permutation(np.flatnonzero(lengths))
+        squares = row_dots(rows, rows)
+        lengths, drawn = np.sqrt(squares), random.permutation(np.flatnonzero(squares > SMALLEST_SQUARE))
         places = np.flatnonzero(unused).tolist()
         taken = set[bytes]()
         for at in drawn.tolist():

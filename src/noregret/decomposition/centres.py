@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from noregret.decomposition.matrix_rows import row_dots, row_products
 
 Floats = NDArray[np.float64]
+LOST = 1e-8  # a difference of squares that is a smaller share of them has too few digits left
 
 
 @dataclass
@@ -68,16 +69,28 @@ class Centres:
         if not len(self.centres):
             return np.zeros((len(rows), 0))
         middle = self.centres.mean(axis=0)  # near 0, differences of squares lose the fewest digits
-        rows, centres = rows - middle, self.centres - middle
-        products = row_products(rows, np.ascontiguousarray(centres.T))
-        found = row_dots(rows, rows)[:, None] - 2.0 * products + row_dots(centres, centres)
-        return np.asarray(np.maximum(found, 0.0))
+        moved, centres = rows - middle, self.centres - middle
+        products = row_products(moved, np.ascontiguousarray(centres.T))
+        sizes = row_dots(moved, moved)[:, None] + row_dots(centres, centres)
+        found = sizes - 2.0 * products
+        lost = found < LOST * sizes
+        for number in np.flatnonzero(lost.any(axis=0)).tolist():
+            own = lost[:, number]
+            found[own, number] = squares_to(rows[own], self.centres[number])
+        return np.asarray(found)
 
     def assign(self, rows: Floats) -> NDArray[np.intp]:
         """The number of the centre nearest to each row, for rows that always come together: it is quicker."""
         middle = self.centres.mean(axis=0)
-        centres = self.centres - middle
-        return np.asarray(np.argmin(row_dots(centres, centres) - 2.0 * ((rows - middle) @ centres.T), axis=1))
+        moved, centres = rows - middle, self.centres - middle
+        squares = row_dots(centres, centres)
+        differences = squares - 2.0 * (moved @ centres.T)
+        found = np.asarray(np.argmin(differences, axis=1))
+        sizes = np.einsum("nd,nd->n", moved, moved)
+        lost = sizes + differences[np.arange(len(rows)), found] < LOST * (sizes + squares[found])
+        if lost.any():
+            found[lost] = np.argmin(self.distances(rows[lost]), axis=1)
+        return found
 
     def step(self, rows: Floats) -> None:
         """Move each centre to the mean of all rows it has learned, with those of these rows that are nearest to it.

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.decomposition.factors import Factors, orthonormalize, remove_projection
+from noregret.decomposition.factors import Factors, longest_column, orthonormalize, remove_projection
 from noregret.decomposition.row_factors import RowFactors
 
 Floats = NDArray[np.float64]
@@ -20,7 +20,7 @@ def add_rank_one(factors: Factors, features: Floats, rows: Floats) -> None:
     """X + rows features': one number for every row of X times one for every feature."""
     whole = kept_rows(factors).whole(factors.rank)
     along, rest = remove_projection(whole, rows[:, None])
-    direction, length = orthonormalize(rest, factors.limits.share * float(np.sqrt(rows @ rows)))
+    direction, length = orthonormalize(rest, factors.limits.least(longest_column(rows[:, None])))
     rotation = change_middle(factors, features, np.concatenate((along, length))[:, 0])
     new = np.concatenate((whole, direction), axis=1) @ rotation
     kept_rows(factors).replace(new)
@@ -73,7 +73,7 @@ def append_columns(factors: Factors, columns: Floats) -> None:
     """New features with a value in every row so far: [X columns]."""
     whole, right = kept_rows(factors).whole(factors.rank), factors.right
     inside, rest = remove_projection(whole, columns)
-    new, outside = orthonormalize(rest, factors.limits.share * factors.find_largest(columns))
+    new, outside = orthonormalize(rest, factors.limits.least(factors.find_largest(columns)))
     r, count = factors.rank, columns.shape[1]
     small = np.zeros((r + new.shape[1], r + count))
     small[:r, :r] = np.diag(factors.values)

@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 ROUNDING = 1e-13  # directions smaller than this share are rounding errors, whatever the threshold is
 WELL_SPREAD = 1e-3  # of the diagonal of R: columns are then far from dependent on each other
 SMALL_MATRIX = 4.0  # how many multiplications an entry of a small matrix takes per column, to decompose it
+SMALLEST = 1e-290  # directions smaller than this lose digits as numbers near 0 do
 DRIFT = 1e-8  # how far the columns of the basis may be from orthonormal before they are made so again
 
 
@@ -38,9 +39,14 @@ class Limits:
         """The share of the largest singular value below which directions are left out."""
         return max(self.threshold, ROUNDING)
 
-    def count(self, values: Floats) -> int:
-        """How many singular values are kept."""
-        return min(self.rank, int(np.count_nonzero(values > self.share * values[:1])))
+    def least(self, largest: float) -> float:
+        """The size of the smallest direction that is kept beside one of the largest size."""
+        return max(self.share * largest, SMALLEST)
+
+    def count(self, values: Floats, before: float = 0.0) -> int:
+        """How many singular values are kept of a matrix that was made of one of the size `before`."""
+        largest = float(values[0]) if values.size else 0.0
+        return min(self.rank, int(np.count_nonzero(values > max(self.least(largest), ROUNDING * before))))
 
 
 @dataclass
@@ -183,7 +189,7 @@ class Factors:
     def split(self, columns: Floats) -> tuple[Floats, Floats, Floats]:
         """Columns as basis @ inside + new @ outside, where `new` has orthonormal columns outside of the basis."""
         inside, rest = remove_projection(self.basis, columns)
-        new, outside = orthonormalize(rest, self.limits.share * self.find_largest(columns))
+        new, outside = orthonormalize(rest, self.limits.least(self.find_largest(columns)))
         return inside, new, outside
 
     def find_largest(self, columns: Floats) -> float:
@@ -192,8 +198,9 @@ class Factors:
 
     def diagonalize(self, small: Floats, new: Floats) -> Floats:
         """Take the factors of [basis new] @ small; returns what its right side is multiplied with to become V."""
+        before = float(self.values[0]) if self.rank else 0.0
         turn, values, right = np.linalg.svd(small, full_matrices=False)
-        r = self.limits.count(values)
+        r = self.limits.count(values, before)
         turn, right = turn[:, :r], right[:r].T
         self.basis = np.asfortranarray(np.concatenate((self.basis, new), axis=1))
         signs = choose_signs(self.turn, turn, self.basis)
@@ -220,7 +227,12 @@ def remove_projection(basis: Floats, columns: Floats) -> tuple[Floats, Floats]:
 
 
 def longest_column(columns: Floats) -> float:
-    return float(np.sqrt(np.max(np.einsum("ij,ij->j", columns, columns), initial=0.0)))
+    """The length of the longest column; in units of the largest entry, whose square may be no number."""
+    size = float(np.max(np.abs(columns), initial=0.0))
+    if not size:
+        return 0.0
+    scaled = columns / size
+    return size * float(np.sqrt(np.max(np.einsum("ij,ij->j", scaled, scaled))))
 
 
 def orthonormalize(columns: Floats, least: float) -> tuple[Floats, Floats]:

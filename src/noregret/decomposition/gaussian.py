@@ -12,7 +12,7 @@ from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.gaussian_scores import LOG_TWO_PI, find_root
-from noregret.decomposition.matrix_rows import MatrixRows, row_dots, row_products
+from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows, row_dots, row_products
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.learner.header_fields import corrupt, read_count
@@ -151,6 +151,6 @@ class Gaussian(DensityLearner[Moments]):
         mean, scatter = read_array(arrays, "mean", 1), read_array(arrays, "scatter", 2)
         if mean.shape != (features,) or scatter.shape != (features, features):
             raise corrupt("its mean and covariance do not fit its features")
-        if (np.diag(scatter) < 0.0).any():
-            raise corrupt("a variance is negative")
+        if (np.diag(scatter) < 0.0).any() or (np.abs(mean) > FARTHEST).any():
+            raise corrupt("a variance is negative, or its mean is farther away than any row can be")
         return Moments(mean, scatter, read_count(header, "count", self.learned_rows, 1))

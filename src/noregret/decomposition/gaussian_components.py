@@ -140,26 +140,26 @@ class Components:
     def move(self, away: Floats, shares: Floats, rate: float) -> None:
         """The M-step: (1 - rate) times the sums so far and `rate` times those of rows, by their shares.
 
-        Sums are kept as weights, means and covariances, which loses no digits far from the origin.
+        Sums are kept as weights, means and covariances, and squares are taken around the mean of the rows that make
+        them, which loses no digits far from the origin or from the means so far.
         """
         n = len(shares)
         new = shares.sum(axis=0) / n
         safe = np.maximum(new, np.finfo(np.float64).tiny)
         shift = np.matmul(shares.T[:, None, :], away)[:, 0, :] / (n * safe[:, None])
+        around = away - shift[:, None, :]
         if self.full:
-            parts = np.sqrt(shares.T)[:, :, None] * away
+            parts = np.sqrt(shares.T)[:, :, None] * around
             squares = np.matmul(parts.transpose(0, 2, 1), parts) / n
             across = shift[:, :, None] * shift[:, None, :]
         else:
-            squares = np.matmul(shares.T[:, None, :], away * away)[:, 0, :] / n
+            squares = np.matmul(shares.T[:, None, :], around * around)[:, 0, :] / n
             across = shift * shift
         old, more = (1.0 - rate) * self.weights, rate * new
         total = np.maximum(old + more, np.finfo(np.float64).tiny)
-        wide_old, wide_more, wide = (one[:, None, None] if self.full else one[:, None] for one in (old, more, total))
-        change = rate * squares - (wide_more * wide_more / wide) * across  # around the means that these rows make
-        self.spreads = (wide_old * self.spreads + change) / wide
-        if not self.full:
-            self.spreads = np.maximum(self.spreads, 0.0)
+        sums = (old, old * (more / total), total)
+        stays, apart, wide = (one[:, None, None] if self.full else one[:, None] for one in sums)
+        self.spreads = (stays * self.spreads + rate * squares + apart * across) / wide
         self.means = self.means + (more / total)[:, None] * shift
         self.weights = old + more
         kept = (1.0 - rate) ** 2 / self.effective if self.effective else 0.0

@@ -1,5 +1,6 @@
 """Densities of Gaussians: roots of covariances, squared distances in standard deviations, and sums of densities."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,6 +13,8 @@ from noregret.errors import BadValue
 Floats = NDArray[np.float64]
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 MOST_NUMBERS = 1 << 27  # of all covariances
+FAR, LOST = 1e6, 1e-8  # squares that are larger, and of which a smaller share is left, are measured once more
+RIDGES = (1e-12, 1e-10, 1e-8)  # shares of variances; rounding errors are about 1e-16 of them for each feature
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Gaussians:
     def distances(self, rows: Floats, middle: Floats) -> Floats:
         """Squared distances of rows to all means, in standard deviations; no row depends on those beside it.
 
-        They are differences of squares, which lose the fewest digits if `middle` is near rows and means.
+        They are differences of squares, which lose the fewest digits if `middle` is near rows and means; where too
+        few are left, they are squares of differences.
         """
         rows, means, (m, d) = rows - middle, self.means - middle, self.means.shape
         if self.whiten.ndim == 3 and len(self.whiten) == m:
@@ -50,9 +54,18 @@ class Gaussians:
         else:
             scales = self.whiten**2
         scaled = means * scales
-        table = np.concatenate((np.broadcast_to(scales, (m, d)), -2.0 * scaled), axis=1)
-        found = row_products(np.concatenate((rows * rows, rows), axis=1), np.ascontiguousarray(table.T))
-        return np.maximum(found + row_dots(scaled, means), 0.0)
+        sizes, other_sizes = row_products(rows * rows, np.ascontiguousarray(scales.T)), row_dots(scaled, means)
+        found = row_products(rows, np.ascontiguousarray(-2.0 * scaled.T))
+        found += sizes
+        found += other_sizes
+        if np.max(sizes, initial=0.0) + np.max(other_sizes) > FAR:
+            both = sizes + other_sizes
+            lost = (both > FAR) & (found < LOST * both)
+            for number in np.flatnonzero(lost.any(axis=0)).tolist():
+                own = lost[:, number]
+                away = rows[own] - means[number]
+                found[own, number] = row_dots(away * scales[number % len(scales)], away)
+        return np.maximum(found, 0.0)
 
 
 def sum_logs(logs: Floats) -> tuple[Floats, Floats]:
@@ -68,9 +81,23 @@ def find_root(covariances: Floats, owner: str) -> Floats:
     try:
         return np.asarray(np.linalg.cholesky(covariances))
     except np.linalg.LinAlgError:
-        raise BadValue(
-            f"{owner}: the covariance of the rows is too close to singular; scale the rows, or set a larger prior"
-        ) from None
+        if covariances.ndim == 3:
+            return np.array([find_root(one, owner) for one in covariances])
+        return find_root_with_ridge(covariances, owner)
+
+
+def find_root_with_ridge(covariance: Floats, owner: str) -> Floats:
+    """The root of a covariance that rounding made singular, as where one feature is a multiple of another.
+
+    Each variance grows by the same small share: the smallest with which there is a root.
+    """
+    variances = np.diag(np.diag(covariance))
+    for share in RIDGES:
+        with suppress(np.linalg.LinAlgError):
+            return np.asarray(np.linalg.cholesky(covariance + share * variances))
+    raise BadValue(
+        f"{owner}: the covariance of the rows is too close to singular; scale the rows, or set a larger prior"
+    )
 
 
 def draw_rows(means: Floats, covariances: Floats, numbers: NDArray[np.intp], normal: Floats, owner: str) -> Floats:

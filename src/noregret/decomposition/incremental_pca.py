@@ -10,7 +10,7 @@ from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import Factors, Limits, leading_signs, upright_rows
 from noregret.decomposition.factors_file import LONGEST, dump_factors, read_array, restore_factors
-from noregret.decomposition.matrix_rows import MatrixRows, pad_columns
+from noregret.decomposition.matrix_rows import FARTHEST, SMALLEST_SQUARE, MatrixRows, pad_columns
 from noregret.decomposition.mini_batches import FEW, free_batch_param, quickest_batch
 from noregret.decomposition.parameters import check_whole, rank_param, threshold_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
@@ -45,15 +45,19 @@ class Centred:
         return self.factors.is_finite() and bool(np.isfinite(self.mean).all()) and bool(np.isfinite(self.squares))
 
     def append(self, rows: Floats) -> None:
-        """Append rows; the mean moves, which is one more row: how far it moved, weighed by how many rows it moves."""
+        """Append rows; the mean moves, which is one more row: how far it moved, weighed by how many rows it moves.
+
+        Means are taken of differences, which are exactly 0 where a feature is constant.
+        """
         count, before = len(rows), self.rows
-        own = rows.mean(axis=0)
-        moved = np.sqrt(before * count / (before + count)) * (self.mean - own)
+        own = rows[0] + (rows - rows[0]).mean(axis=0)
+        shift = own - self.mean
+        moved = np.sqrt(before * count / (before + count)) * shift
         centred = np.concatenate((rows - own, moved[None]))
         self.factors.append(centred)
         self.squares += float(np.sum(centred * centred))
         self.rows = before + count
-        self.mean = (self.mean * before + own * count) / self.rows
+        self.mean = self.mean + (count / self.rows) * shift
 
 
 @register_kind
@@ -146,7 +150,12 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
         restore_factors(fresh.factors, header, arrays)
         mean, squares = read_array(arrays, "mean", 1), read_number(header.get("squares"), "squares")
         rows = read_count(header, "mean_of", self.learned_rows, 1)
-        longest = np.sqrt(squares) * LONGEST
-        if mean.shape != (features,) or squares < 0.0 or (fresh.factors.values > longest).any():
+        longest = float(np.sqrt(max(squares, SMALLEST_SQUARE))) * LONGEST
+        if (
+            mean.shape != (features,)
+            or squares < 0.0
+            or (fresh.factors.values > longest).any()
+            or (np.abs(mean) > FARTHEST).any()
+        ):
             raise corrupt("the mean and the squares of its rows do not fit")
         return replace(fresh, mean=mean, squares=squares, rows=rows)

@@ -11,7 +11,8 @@ from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.kernel_supports import Kernel, Limits, Supports
-from noregret.decomposition.matrix_rows import MatrixRows
+from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows
+from noregret.decomposition.memory import require_sample_memory
 from noregret.decomposition.parameters import batch_param, check_whole
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.errors import BadValue
@@ -146,6 +147,7 @@ class KernelDensity(DensityLearner[Supports]):
         """Rows drawn from the density."""
         random, count = np.random.default_rng(check_integer("seed", seed, 0)), check_integer("n", n, 0)
         state = self.latest
+        require_sample_memory("kernel_density", count, self.features ** (1 + state.limits.full))
         return state.draw(count, self.find_kernel(state), random)
 
     def describe_results(self) -> list[str]:
@@ -170,6 +172,8 @@ class KernelDensity(DensityLearner[Supports]):
         )
         if not 1 <= weights.size <= self.budget or points.shape != (weights.size, features):
             raise corrupt("the rows that it has kept do not fit its features or its budget")
+        if (np.abs(points) > FARTHEST).any():
+            raise corrupt("a row that it has kept is farther away than any row can be")
         count, merges = read_count(header, "count", least=weights.size), self.policy == "merge"
         wide = features if merges else 0
         variances = np.diagonal(spreads, axis1=1, axis2=2) if self.shape == "full" else spreads

@@ -9,7 +9,7 @@ from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.centres import Centres, squares_to
 from noregret.decomposition.factors_file import read_array
-from noregret.decomposition.matrix_rows import LARGEST, MatrixRows
+from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.errors import BadValue
@@ -137,7 +137,7 @@ class KMeans(UnsupervisedLearner[Centres]):
             raise corrupt("counts must be whole numbers from 0 on")
         if centres.shape != (counts.size, features) or not 1 <= counts.size <= self.k:
             raise corrupt("its centres and their counts do not fit together")
-        if (np.abs(centres) > LARGEST).any():
+        if (np.abs(centres) > FARTHEST).any():
             raise corrupt("a centre is farther away than any row can be")
         if not 1 <= sum(counts.tolist()) <= self.learned_rows:
             raise corrupt("its centres have learned no rows, or more than there were")

@@ -18,12 +18,14 @@ from noregret.data.blocks import (
     to_sparse,
 )
 from noregret.decomposition.memory import require_memory
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
 
 Floats = NDArray[np.float64]
 LARGEST = 1e150  # values whose squares are still finite
+FARTHEST = LARGEST * (1.0 + 1e-9)  # a mean of rows, which rounding may place beyond them
+SMALLEST_SQUARE = 1e-290  # sums of squares below this have lost digits: numbers end at 5e-324
 
 
 @dataclass(frozen=True)
@@ -162,12 +164,21 @@ def find_too_large(values: Floats, missing: bool) -> NDArray[np.bool_]:
     return wrong & ~np.isnan(values) if missing else wrong
 
 
-def as_floats(values: Any) -> Floats:
-    """A copy of a matrix that a caller gives, as floats; an empty array where it is none."""
+def read_matrix(values: Any, wanted: str, largest: float) -> Floats:
+    """A copy of numbers that a caller gives as a matrix; `wanted` says in errors what they should be."""
     try:
-        return np.array(values, np.float64)
-    except (TypeError, ValueError):
-        return np.zeros(0)
+        found = np.asarray(values)
+    except ValueError:  # its rows have different lengths
+        found = np.zeros(0)
+    if found.ndim != 2 or found.dtype.kind not in "fiub":
+        raise BadValue(f"{wanted}, not {shown(values)}")
+    matrix = np.array(found, np.float64)
+    wrong = np.argwhere(~(np.abs(matrix) <= largest))
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        raise BadValue(f"row {row}, column {column}: the value is {matrix[row, column]:g}; every value must be finite "
+                       f"and at most {largest:g}", row=row)  # fmt: skip
+    return matrix
 
 
 def row_dots(one: Floats, other: Floats) -> Floats:

@@ -11,7 +11,7 @@ from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors_file import read_array
-from noregret.decomposition.matrix_rows import LARGEST, MatrixRows, row_dots
+from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows, row_dots
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.learner.header_fields import corrupt, read_count
@@ -109,6 +109,6 @@ class MeanRow(UnsupervisedLearner[Mean]):
 
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> Mean:
         mean = read_array(arrays, "mean", 1)
-        if mean.shape != (features,) or (np.abs(mean) > LARGEST).any():
+        if mean.shape != (features,) or (np.abs(mean) > FARTHEST).any():
             raise corrupt("the mean of its rows does not fit its features")
         return Mean(mean, read_count(header, "count", self.learned_rows, 1))

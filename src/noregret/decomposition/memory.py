@@ -3,13 +3,19 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from noregret.errors import Error
+from noregret.errors import BadValue, Error
 from noregret.learner import outside_rounds
 
 
 def require_memory(name: str, numbers: int) -> None:
     """Refuse a state of more numbers than this machine can be expected to hold, before it is made."""
     outside_rounds.require_memory(name, numbers, "use fewer components, smaller mini-batches")
+
+
+def require_sample_memory(name: str, rows: int, numbers: int) -> None:
+    """Refuse to draw more rows than fit in memory, where each takes so many numbers."""
+    if not outside_rounds.fits_in_memory(rows * (numbers + 1)):
+        raise BadValue(f"{name}: a sample of n={rows:,} rows does not fit in memory; draw fewer")
 
 
 @contextmanager

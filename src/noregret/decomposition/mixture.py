@@ -10,7 +10,8 @@ from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.gaussian_components import Components, Smoothing
-from noregret.decomposition.matrix_rows import MatrixRows, pad_columns
+from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows, pad_columns
+from noregret.decomposition.memory import require_sample_memory
 from noregret.decomposition.parameters import batch_param, check_whole
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.learner.arguments import check_integer
@@ -149,8 +150,10 @@ class Mixture(DensityLearner[Components]):
 
     def sample(self, n: int = 1, seed: int = 0) -> Floats:
         """Rows drawn from the density."""
-        random = np.random.default_rng(check_integer("seed", seed, 0))
-        return self.latest.draw(check_integer("n", n, 0), random)
+        random, count = np.random.default_rng(check_integer("seed", seed, 0)), check_integer("n", n, 0)
+        state = self.latest
+        require_sample_memory("mixture", count, self.features ** (1 + state.full))
+        return state.draw(count, random)
 
     def describe_results(self) -> list[str]:
         """A line for every component, the heaviest first: its weight, and what sets it apart from the mean."""
@@ -185,6 +188,8 @@ class Mixture(DensityLearner[Components]):
         variances = np.diagonal(state.spreads, axis1=1, axis2=2) if full else state.spreads
         if (variances < 0.0).any() or (state.squares < 0.0).any():
             raise corrupt("a variance is negative")
+        if any((np.abs(part) > FARTHEST).any() for part in (state.means, state.mean, state.waiting)):
+            raise corrupt("a component or a row is farther away than any row can be")
         if (state.weights < 0.0).any() or not abs(float(state.weights.sum()) - 1.0) < 1e-6:
             raise corrupt("the weights of its components are not positive, or their sum is not 1")
         state.count = read_count(header, "count", least=1)

@@ -10,7 +10,7 @@ from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import leading_signs, orthonormal_columns, upright_rows
 from noregret.decomposition.factors_file import are_orthonormal, read_array
-from noregret.decomposition.matrix_rows import MatrixRows, pad_columns, row_dots, row_products
+from noregret.decomposition.matrix_rows import SMALLEST_SQUARE, MatrixRows, pad_columns, row_dots, row_products
 from noregret.decomposition.parameters import batch_param, check_whole, rank_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
 from noregret.learner.header_fields import corrupt, read_count, read_number
@@ -38,12 +38,11 @@ class Directions:
 
     def grow(self, features: int) -> None:
         """New features have random numbers in every column, which do not depend on when they come."""
-        count = min(self.rank, features)
+        count, old = min(self.rank, features), self.columns.shape[1]
         larger = np.zeros((features, count))
-        for number in range(features):
-            larger[number] = np.random.default_rng([self.seed, number]).normal(size=self.rank)[:count]
-        old = self.columns.shape[1]
-        larger /= np.sqrt(features)
+        for number in range(self.features if count == old else 0, features):
+            random = np.random.default_rng([self.seed, number])
+            larger[number] = random.normal(size=self.rank)[:count] / np.sqrt(features)
         larger[: self.features, :old] = self.columns
         self.columns = orthonormal_columns(larger)
         self.variances = np.concatenate((self.variances, np.zeros(count - old)))
@@ -61,7 +60,7 @@ class Directions:
         self.squares += float(np.sum(rows * rows))
         along = rows @ self.columns
         self.variances = self.variances + (np.mean(along * along, axis=0) - self.variances) * (count / self.rows)
-        if self.squares > 0.0:
+        if self.squares > SMALLEST_SQUARE:
             rate = eta / (delay + self.rows) * self.rows / self.squares
             self.columns = orthonormal_columns(self.columns + rate * (rows.T @ along))
 

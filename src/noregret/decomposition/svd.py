@@ -11,7 +11,7 @@ from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import Factors, Limits, leading_signs, upright_rows
 from noregret.decomposition.factors_file import dump_factors, restore_factors
-from noregret.decomposition.matrix_rows import LARGEST, MatrixRows, as_floats, find_too_large, pad_columns, take_rows
+from noregret.decomposition.matrix_rows import LARGEST, MatrixRows, pad_columns, read_matrix, take_rows
 from noregret.decomposition.merge_features import align_features
 from noregret.decomposition.mini_batches import FEW, free_batch_param, quickest_batch
 from noregret.decomposition.missing_entries import fill_missing, find_observed
@@ -124,11 +124,10 @@ class SVD(UnsupervisedLearner[Factors]):
 
     def inverse_transform(self, components: Any) -> Floats:
         """The rows that have these coordinates along the components and nothing else."""
-        given = as_floats(components)
-        if given.ndim != 2 or given.shape[1] not in (self.rank, self.latest.rank):
-            raise BadValue(
-                f"components are a matrix of {self.rank} columns, as transform gives them, not {shown(components)}"
-            )
+        wanted = f"components are a matrix of {self.rank} columns, as transform gives them"
+        given = read_matrix(components, wanted, np.finfo(np.float64).max)
+        if given.shape[1] not in (self.rank, self.latest.rank):
+            raise BadValue(f"{wanted}, not {shown(given)}")
         return np.asarray(given[:, : self.latest.rank] @ self.components[:, : self.features])
 
     def impute(self, X: RowsLike) -> Floats:
@@ -184,12 +183,12 @@ class SVD(UnsupervisedLearner[Factors]):
 
     def append_columns(self, values: Any) -> Self:
         """New features, with a value in every row so far: a matrix of as many rows. Needs keep_rows="yes"."""
-        state, columns = self._keeping_rows(), as_floats(values)
-        if columns.ndim != 2 or columns.shape[0] != state.rows or not columns.shape[1]:
-            raise BadValue(f"columns are a matrix of {state.rows} rows, one for each row learned, not {shown(values)}")
-        if find_too_large(columns, missing=False).any():
-            raise BadValue(f"every value of new columns must be finite and at most {LARGEST:g}")
-        if self.encoder.names.mode != "columns" or self.encoder.transforms:
+        state = self._keeping_rows()
+        wanted = f"columns are a matrix of {state.rows} rows, one for each row learned"
+        columns = read_matrix(values, wanted, LARGEST)
+        if columns.shape[0] != state.rows or not columns.shape[1]:
+            raise BadValue(f"{wanted}, not {shown(values)}")
+        if self.encoder.names.mode != "columns" or self.encoder.transforms or state.features != self.features:
             raise BadValue("columns can be appended where features are known by column number, without transforms")
 
         def change(state: Factors) -> None:

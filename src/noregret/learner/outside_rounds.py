@@ -125,8 +125,13 @@ def restore_outside(name: str, header: Header, arrays: Arrays, find_card: FindCa
     return model
 
 
+def fits_in_memory(numbers: int) -> bool:
+    """Whether this machine can be expected to hold so many numbers."""
+    return 8 * numbers <= physical_memory() // 2
+
+
 def require_memory(name: str, numbers: int, instead: str = "use fewer units") -> None:
     """Refuse a state of more numbers than this machine can be expected to hold, before it is made."""
-    if 8 * numbers > physical_memory() // 2:
+    if not fits_in_memory(numbers):
         raise BadValue(f"{name} would have {numbers:,} numbers, which do not fit in memory; {instead}, feature "
                        "names (strings) or a smaller bits=, or number the features without gaps")  # fmt: skip
