@@ -155,3 +155,25 @@ def test_histories_keep_sums_when_blocks_are_merged() -> None:
     assert sum(history.losses) == pytest.approx(losses.sum())
     assert sum(history.shares) == pytest.approx(shares.sum(axis=0))
     assert sum(history.curve(topic)[0] for topic in range(3)) == pytest.approx(1.0)
+
+
+def test_other_commands_read_new_documents_as_topics_did(table: Path, tmp_path: Path, capsys: Any) -> None:
+    lines, model, out = tmp_path / "news.txt", tmp_path / "news.nr", tmp_path / "shares.csv"
+    lines.write_text("".join(f"{text}\n" for text in TEXTS))
+    for learned in (table, lines):
+        assert run(capsys, learned, *FAST, "--save", model)[0] == 0
+        expected = nr.load(model).transform(TEXTS)
+        for new, options in ((table, ["--text", "body"] if learned is lines else []), (lines, [])):
+            assert main(["predict", str(model), str(new), "--out", str(out), *options]) == 0
+            written = [[float(cell) for cell in row.split(",")] for row in out.read_text().splitlines()[1:]]
+            assert written == expected.tolist()
+            report = tmp_path / "evaluated.json"
+            assert main(["evaluate", str(model), str(new), "--json", str(report), *options]) == 0
+            assert read_report(report)["loss"] == pytest.approx(nr.load(model).score(TEXTS).losses.sum())
+    capsys.readouterr()
+    assert main(["predict", str(model), str(table), "--out", str(out)]) == 2  # learned from lines: which column?
+    assert "--text COLUMN" in capsys.readouterr().err
+    assert main(["learn", str(table), "--resume", str(model)]) == 2
+    assert f"noregret topics {table} --resume {model}" in capsys.readouterr().err
+    assert main(["show", str(model)]) == 0
+    assert f"noregret topics MORE_DOCUMENTS --resume {model}" in capsys.readouterr().out

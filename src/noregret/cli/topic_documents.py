@@ -1,13 +1,17 @@
 """Documents of `noregret topics`: words of text columns, of lines of text, or numbers of words with a vocabulary."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows
 from noregret.decomposition.documents import name_words
+from noregret.decomposition.topic_model import TopicModel
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import task_class
+from noregret.evaluation.checkpoint import saved_reading
+from noregret.learner.protocol import Learner
 from noregret.streams import ReadOptions, Source, open_source
 
 TASK = "unsupervised"
@@ -71,6 +75,25 @@ def open_documents(args: argparse.Namespace, options: Mapping[str, Any]) -> tupl
         reading["text"] = columns
         source = open_source(args.data, ReadOptions(**reading), seed=args.seed)
     return source, DocumentReader(columns if source.kind in TABLES else (), vocabulary)
+
+
+def document_options(learner: Learner, data: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """How another command reads new documents for a model that `noregret topics` made."""
+    made = isinstance(learner, TopicModel) and learner.learned_documents
+    return {"format": "text"} if made and "format" not in given and is_plain_text(data) else {}
+
+
+def read_documents(learner: Learner, source: Source, given: Mapping[str, Any]) -> Iterator[Batch]:
+    """The batches of a source; new documents of a model that `noregret topics` made become words as they did there."""
+    if not isinstance(learner, TopicModel) or not learner.learned_documents:
+        yield from source
+        return
+    columns = given.get("text") or saved_reading(learner.source or {}).get("text", ())
+    if source.kind in TABLES and not columns:
+        raise BadValue(f"{source.name}: name the columns of text with --text COLUMN")
+    reader = DocumentReader(columns if source.kind in TABLES else (), None)
+    for batch in source:
+        yield batch._replace(X=reader.read(batch.X))
 
 
 def is_plain_text(data: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from noregret.cli.screen import Screen
 from noregret.cli.setup import check_outputs, given_read_options
 from noregret.cli.topic_documents import open_documents
 from noregret.data.batch import Batch
-from noregret.decomposition.topic_model import Topic, TopicModel
+from noregret.decomposition.topic_model import DOCUMENTS, Topic, TopicModel
 from noregret.errors import BadValue
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
 from noregret.evaluation.play import locate_error
@@ -47,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
         source, reader = open_documents(args, given)
     if reader.columns:
         given["text"] = list(reader.columns)  # so that a resumed run reads the same columns
+    given[DOCUMENTS] = True  # so that other commands read new documents alike
     fingerprint = fingerprint_source(source, args.data, args.seed)
     checkpoints = Checkpoints(learner, source, path, every=args.every, fingerprint=fingerprint, options=given)
     command = TopicsCommand(args, learner, checkpoints, screen, reader)

@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 
 UNKNOWN = 10_000  # documents of a corpus whose size is not known, until more were seen
 SHOWN = 10  # words of a topic in a table
+DOCUMENTS = "documents"  # among the read options of a model that `noregret topics` made
 FILTER_PARAMS = ("stop_words", "least_documents", "most_share")
 
 
@@ -103,6 +104,17 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
         words = float(np.sum(block.val[: int(block.indptr[-1])] if isinstance(block, SparseBlock) else block.val))
         return float(np.exp(losses.sum() / words)) if words else float("nan")
+
+    @property
+    def learned_documents(self) -> bool:
+        """Whether `noregret topics` made it: its words have no columns in their names, as other commands read them."""
+        reading = (self.source or {}).get("reading")
+        return isinstance(reading, dict) and reading.get(DOCUMENTS) is True
+
+    def commands(self, path: str) -> list[str]:
+        """What can be done with its model on the command line."""
+        more = "noregret topics MORE_DOCUMENTS" if self.learned_documents else "noregret learn MORE_ROWS"
+        return [f"noregret predict {path} NEW_ROWS --out predictions.csv", f"{more} --resume {path}"]
 
     def describe_results(self) -> list[str]:
         """A line for every topic."""
