@@ -133,6 +133,15 @@ def test_mistakes_end_with_one_line(table: Path, arguments: list[str], problem: 
     assert len(err.strip().splitlines()) <= 2
 
 
+def test_a_column_that_is_not_there_is_refused_though_rows_have_no_labels(tmp_path: Path, capsys: Any) -> None:
+    csv = tmp_path / "news.csv"
+    csv.write_text("id,body\n" + "".join(f'{number},"{text}"\n' for number, text in enumerate(TEXTS)))
+    for option in ("--text", "--drop", "--categorical"):
+        assert run(capsys, csv, "--text", "body", option, "boddy")[::2] == (
+            2, f"noregret: {csv}: there is no column 'boddy', did you mean 'body'? the columns are id, body\n"
+        )  # fmt: skip
+
+
 def test_a_table_without_text_is_refused(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "numbers.csv"
     path.write_text("a,b\n1,2\n3,4\n")

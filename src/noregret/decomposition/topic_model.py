@@ -189,9 +189,15 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     # ---- inference -----------------------------------------------------------------------------------------------
 
-    def infer(self, state: AnyTopics, rows: MatrixRows, scoring: bool) -> tuple[Results, NDArray[np.int64]]:
-        """Gamma of every document, with the statistics of the words named beside them, or the losses."""
+    def infer(
+        self, state: AnyTopics, rows: MatrixRows, scoring: bool, widths: NDArray[np.int64] | None = None
+    ) -> tuple[Results, NDArray[np.int64]]:
+        """Gamma of every document, with the statistics of the words named beside them, or the losses.
+
+        `widths` is the size of the vocabulary with each document; by default all have that of the rows.
+        """
         documents, words = find_words(rows, state.features)
+        documents.unknown[:, 0] = (rows.width if widths is None else widths) - state.features
         read = read_topics(state, words)
         out = allocate_results(rows.rows, words.size, read.alpha.size, scoring)
         numbers = np.array([self.tolerance, self.iterations, 0.0])
@@ -203,11 +209,11 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         found, _ = self.infer(state, rows, scoring=True)
         return Scored(shares(found.gamma), found.losses)
 
-    def score_part(self, state: AnyTopics | None, rows: MatrixRows, start: int) -> Scored:
-        """Scores of documents; words that no topic knows yet count in the loss, as words of a vocabulary with them."""
-        scored = self.score_rows(self.start_state(0) if state is None else state, rows)
+    def score_part(self, state: AnyTopics | None, rows: MatrixRows, start: int, widths: NDArray[np.int64]) -> Scored:
+        """Scores of documents; the words up to and with each are its vocabulary, also those that no topic knows yet."""
+        found, _ = self.infer(self.start_state(0) if state is None else state, rows, scoring=True, widths=widths)
         self.words_scored += float(rows.sparse.val.sum())
-        return scored
+        return Scored(shares(found.gamma), found.losses)
 
 
 def read_topics(state: TopicState, words: NDArray[np.int64]) -> Topics:
@@ -217,7 +223,10 @@ def read_topics(state: TopicState, words: NDArray[np.int64]) -> Topics:
 
 
 def find_words(rows: MatrixRows, known: int) -> tuple[Documents, NDArray[np.int64]]:
-    """The documents with their words numbered anew, and the words in the order of these numbers, which are known."""
+    """The documents with their words numbered anew, and the words in the order of these numbers, which are known.
+
+    How many words of the vocabulary are not known is left 0.
+    """
     block = rows.sparse
     size = int(block.indptr[-1])
     numbers, counts = block.idx[:size], block.val[:size]
@@ -225,7 +234,6 @@ def find_words(rows: MatrixRows, known: int) -> tuple[Documents, NDArray[np.int6
     inside = (numbers < known) & (numbers >= 0) & (counts > 0.0)
     outside = ~inside & (counts > 0.0)
     unknown = np.zeros((block.rows, 2))
-    unknown[:, 0] = np.bincount(row[outside], minlength=block.rows)
     unknown[:, 1] = np.bincount(row[outside], counts[outside], minlength=block.rows)
     words, local = np.unique(numbers[inside], return_inverse=True)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(row[inside], minlength=block.rows)))).astype(np.int64)
