@@ -114,6 +114,20 @@ def test_numbers_of_words_have_names_by_a_vocabulary(tmp_path: Path, capsys: Any
     assert "not in the vocabulary" in err
 
 
+@pytest.mark.parametrize(("row", "problem"), [
+    ("3 0:1 1:1", "it begins with 3, the number of its different words, but has 2"),
+    ("cat 0:1", "it begins with cat, the number of its different words, but has 1"),
+    ("2 0:1 7:1", "word 7 is not in the vocabulary, which has 2 words; they count from 0"),
+    ("2 0:1 1:-1", "the count of 'dog' is -1; a topic model takes counts of words: whole numbers from 0 on"),
+])  # fmt: skip
+def test_a_bad_row_of_word_numbers_is_named_by_its_line(row: str, problem: str, tmp_path: Path, capsys: Any) -> None:
+    data, words = tmp_path / "docs.dat", tmp_path / "words.txt"
+    data.write_text(f"2 0:2 1:1\n{row}\n")
+    words.write_text("cat\ndog\n")
+    code, _, err = run(capsys, data, "--format", "lda-c", "--vocabulary", words, *FAST)
+    assert (code, err) == (2, f"noregret: {data}:2: {problem}\n")
+
+
 def test_hdp_finds_its_number_of_topics(table: Path, capsys: Any) -> None:
     code, out, _ = run(
         capsys, table, "--learner", "hdp", "--k", 6, "--set", "batch=8", "--set", "documents=40", "--quiet"
@@ -124,7 +138,11 @@ def test_hdp_finds_its_number_of_topics(table: Path, capsys: Any) -> None:
 
 @pytest.mark.parametrize(("arguments", "problem"), [
     (["--set", "tau0"], "NAME=VALUE"), (["--set", "tau=3"], "tau0"), (["--most-share", "2"], "most_share"),
-    (["--save", "-"], "name one"), (["--seed", "-1"], "--seed"), (["--text", "title"], "no word was learned"),
+    (["--save", "-"], "name one"), (["--seed", "-1"], "--seed"), (["--most-share", "0"], "most_share must be above 0"),
+    (["--text", "title"], "there is no column 'title'; the columns are id, body"),
+    (["--text", "id"], "no word was learned"), (["--learner", "hdp", "--k", "1"], "--k is the most topics"),
+    (["--plot", "shares.foo"], "--plot shares.foo: .foo is not a format of pictures; use .png, .svg or .pdf"),
+    (["--plot", "shares"], "--plot shares: a name without an extension is not"),
 ])  # fmt: skip
 def test_mistakes_end_with_one_line(table: Path, arguments: list[str], problem: str, capsys: Any) -> None:
     code, _, err = run(capsys, table, *arguments)

@@ -4,6 +4,8 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from noregret.data.batch import Batch
 from noregret.data.blocks import Rows
 from noregret.decomposition.documents import name_words
@@ -24,13 +26,16 @@ LEAST_WORDS = 4.0  # on average, in a cell of a column of text
 class DocumentReader:
     """Turns rows of a source into documents."""
 
-    def __init__(self, columns: Sequence[str], vocabulary: Sequence[str] | None) -> None:
-        self.columns = columns
+    def __init__(self, columns: Sequence[str], vocabulary: Sequence[str] | None, counted: bool = False) -> None:
+        """`counted`: every row begins with the number of its words, as in LDA-C."""
+        self.columns, self.counted = columns, counted
         self.prefixes = tuple(f"{column}=" for column in columns)
         self.vocabulary = vocabulary
 
-    def read(self, X: Any) -> Any:
+    def read(self, X: Any, y: Any = None) -> Any:
         """Dicts of words and counts; rows of numbers as they are, where there is no vocabulary."""
+        if self.counted:
+            check_sizes(np.diff(X.block.indptr).tolist(), list(y))
         if isinstance(X, Rows) and X.names is not None:
             return [self.cut(words) for words in name_words(X)] if self.prefixes else name_words(X)
         if self.vocabulary is None:
@@ -39,12 +44,18 @@ class DocumentReader:
             raise BadValue("--vocabulary is for files of word numbers and counts (LDA-C or libsvm)")
         numbers = range(max(X.block.width, len(self.vocabulary)))
         found = name_words(Rows(X.block, numbers))  # type: ignore[arg-type]
-        return [{self.find_word(int(number)): count for number, count in words.items()} for words in found]
+        return [
+            {self.find_word(int(number), row): count for number, count in words.items()}
+            for row, words in enumerate(found)
+        ]
 
-    def find_word(self, number: int) -> str:
+    def find_word(self, number: int, row: int) -> str:
         words = self.vocabulary or ()
         if number >= len(words):
-            raise BadValue(f"word {number} is not in the vocabulary, which has {len(words):,} words; they count from 0")
+            raise BadValue(
+                f"row {row}: word {number} is not in the vocabulary, which has {len(words):,} words; they count from 0",
+                row=row,
+            )
         return words[number]
 
     def cut(self, words: Mapping[str, float]) -> dict[str, float]:
@@ -58,10 +69,19 @@ class DocumentReader:
         return found
 
 
+def check_sizes(found: Sequence[int], said: Sequence[Any]) -> None:
+    """Refuse a row of LDA-C that has more or fewer words than its first number says."""
+    for row, (size, number) in enumerate(zip(found, said, strict=True)):
+        if size != number:
+            raise BadValue(f"row {row}: it begins with {number}, the number of its different words, but has {size}",
+                           row=row)  # fmt: skip
+
+
 def open_documents(args: argparse.Namespace, options: Mapping[str, Any]) -> tuple[Source, DocumentReader]:
     """The source of a command and how its rows become documents."""
     reading = {**task_class(TASK).reading, **options}
-    if str(reading.get("format")).lower() in LDA_C:
+    counted = str(reading.get("format")).lower() in LDA_C
+    if counted:
         reading |= {"format": "libsvm", "zero_based": True}
     vocabulary = None if args.vocabulary is None else read_vocabulary(args.vocabulary)
     if is_plain_text(args.data) and "format" not in reading:
@@ -74,7 +94,7 @@ def open_documents(args: argparse.Namespace, options: Mapping[str, Any]) -> tupl
         columns = find_text_columns(args, reading)
         reading["text"] = columns
         source = open_source(args.data, ReadOptions(**reading), seed=args.seed)
-    return source, DocumentReader(columns if source.kind in TABLES else (), vocabulary)
+    return source, DocumentReader(columns if source.kind in TABLES else (), vocabulary, counted)
 
 
 def document_options(learner: Learner, data: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,7 +68,10 @@ def make_model(args: argparse.Namespace) -> TopicModel[Any]:
     """A new topic model."""
     name = args.learner or LEARNERS[0]
     options: dict[str, Any] = {"stop_words": args.stop_words or "english", "seed": args.seed}
-    options |= {"least_documents": args.least_documents or 2, "most_share": args.most_share or 0.5}
+    options["least_documents"] = 2 if args.least_documents is None else args.least_documents
+    options["most_share"] = 0.5 if args.most_share is None else args.most_share
+    if args.k == 1 and name == "hdp":
+        raise BadValue("--k is the most topics that hdp may use, at least 2, not 1")
     if args.k is not None:
         options["k" if name == "lda" else "t"] = args.k
         if name == "hdp" and args.k < 15:
@@ -108,6 +111,13 @@ class TopicsCommand:
             self.show(batch.progress)
         if not self.documents:
             raise BadValue(f"{self.source.name}: no document is left to be learned")
+        there = self.source.describe().get("columns", self.reader.columns)
+        missing = [column for column in self.reader.columns if column not in there]
+        if missing:  # records of JSON need not have all columns, so that this is known at the end
+            text = f"{self.source.name}: there is no column {missing[0]!r}; the columns are {', '.join(there)}"
+            if not self.words:
+                raise BadValue(text)
+            self.screen.warn(text)
         if not self.words:
             raise BadValue(f"{self.source.name}: no word was learned; name the columns of text with --text, or lower "
                            "--least-documents")  # fmt: skip
@@ -115,7 +125,7 @@ class TopicsCommand:
     def play(self, batch: Batch) -> None:
         before = self.learner.words_scored
         try:
-            transcript = self.learner.play(self.reader.read(batch.X))
+            transcript = self.learner.play(self.reader.read(batch.X, batch.y))
         except BadValue as error:
             raise locate_error(error, self.source, batch) from None
         with defer_interrupts():
