@@ -172,6 +172,7 @@ class TopicsCommand:
     def finish(self, interrupted: bool, path: str | None) -> None:
         """The topics at the end, and what else was asked for."""
         if not self.learner.rounds:
+            self.screen.note("stopped before anything was learned")
             return
         topics = self.learner.topics(self.args.words)
         write_json(self.args.json, self.report(topics, interrupted, path))
