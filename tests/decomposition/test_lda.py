@@ -245,6 +245,24 @@ def test_documents_that_are_no_counts_are_refused_by_row_and_word(document: Any,
     assert "bird" not in learner.feature_names
 
 
+def test_columns_of_texts_are_documents_and_single_ones_are_refused() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    texts = ["the cat sat", "a dog barked", ""]
+    plain: Any = nr.make("lda", k=2, native=False).learn(texts)
+    for given in (np.array(texts), np.array(texts, object), pandas.Series(texts), polars.Series(texts)):
+        learner: Any = nr.make("lda", k=2, native=False).learn(given)
+        assert learner.components.tolist() == plain.components.tolist()
+        assert learner.transform(given).shape == (3, 2)
+    with pytest.raises(nr.BadValue, match="row 1: a document is a text"):
+        learner.learn(pandas.Series(["cat", None]))
+    for single in ("the cat sat", {"cat": 1}, b"cat"):
+        with pytest.raises(nr.BadValue, match="documents come in a list"):
+            learner.learn(single)
+    for words in (1.5, -1, "3"):
+        with pytest.raises(nr.BadValue, match="n_words must be a whole number of at least 0"):
+            learner.topics(words)
+
+
 def test_parameters_are_whole_numbers_or_in_their_limits() -> None:
     for options in ({"k": 2.5}, {"iterations": 1.5}, {"eta": 1e-4}, {"k": 0}, {"scale": True}, {"batch": 1.5}):
         with pytest.raises(nr.BadValue):

@@ -228,12 +228,17 @@ def find_user(learner: RatingLearner, text: str) -> Any:
     return int(text) if text.removeprefix("-").isdecimal() and int(text) in names else None
 
 
+def printable(name: object) -> str:
+    """A name on one line, without characters that a terminal would obey."""
+    return "".join(one if one.isprintable() else "�" for one in str(name))
+
+
 def print_answers(answers: list[dict[str, Any]], args: argparse.Namespace) -> None:
     if args.json == "-":
         return
     for answer in answers:
         sys.stdout.write(f"\nuser {answer['user']}\n")
         for number, one in enumerate(answer["items"], start=1):
-            sys.stdout.write(f"{number:>5}{one['rating']:>9.3f}  {one['item']}\n")
+            sys.stdout.write(f"{number:>5}{one['rating']:>9.3f}  {printable(one['item'])}\n")
         if not answer["items"]:
             sys.stdout.write("     every item is rated\n")

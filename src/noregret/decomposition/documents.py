@@ -11,6 +11,16 @@ from noregret.errors import BadValue, shown
 WORD = re.compile(r"\w\w+")
 
 
+def list_documents(X: Any) -> Any:
+    """A column of texts as a list, such as that of a frame; other rows as they are."""
+    if isinstance(X, (str, bytes, dict)):
+        raise BadValue("documents come in a list; put this one into a list, or use learn_one, transform_one")
+    found = getattr(X, "tolist", None) or getattr(X, "to_list", None)
+    if found is None or len(getattr(X, "shape", ())) != 1:
+        return X
+    return listed if is_document(listed := found()) else X
+
+
 def is_document(X: Any) -> bool:
     """Whether rows are texts, or lists of words."""
     if not isinstance(X, (list, tuple)) or not X:

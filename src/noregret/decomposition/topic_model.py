@@ -14,11 +14,12 @@ from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.inputs import RowLike
 from noregret.decomposition.base import Scored, State, UnsupervisedLearner
 from noregret.decomposition.document_loops import SCORING, Documents, Results, Topics, allocate_results, run_inference
-from noregret.decomposition.documents import count_words, is_document, name_words
+from noregret.decomposition.documents import count_words, is_document, list_documents, name_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_words import TopicWords
 from noregret.decomposition.word_filter import WordFilter
 from noregret.errors import BadValue
+from noregret.learner.arguments import check_integer
 from noregret.learner.change import Undo
 from noregret.learner.model_file import Arrays, FindCard, Header
 
@@ -90,10 +91,11 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     def topics(self, n_words: int = 10) -> list[Topic]:
         """The most probable words of every topic, with their probabilities; the topic with the largest share first."""
+        shown = check_integer("n_words", n_words, 0)
         probabilities, share, names = self.components, self.topic_shares, self.feature_names
         found = []
         for number in np.argsort(-share, kind="stable").tolist():
-            best = np.argsort(-probabilities[number], kind="stable")[: max(int(n_words), 0)].tolist()
+            best = np.argsort(-probabilities[number], kind="stable")[:shown].tolist()
             words = [(names[word], float(probabilities[number, word])) for word in best]
             found.append(Topic(number, float(share[number]), words))
         return found
@@ -124,6 +126,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     def read_rows(self, X: Any, learn: bool) -> Any:
         """Texts and lists of words as dicts of counts, without words that are left out; matrices as they are."""
+        X = list_documents(X)
         X = [count_words(row, number) for number, row in enumerate(X)] if is_document(X) else X
         if not self.filter.active:
             return X
