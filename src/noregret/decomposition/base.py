@@ -71,6 +71,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     task: str = "unsupervised"
     shared = ("card", "row_config", "pending", "seen")
+    loss_measure: ClassVar[str] = "squared distances"  # what its losses are; others cannot be compared with them
     learns_part: ClassVar[bool] = True  # whether results include rows of a mini-batch that is not full yet
 
     def __init__(self, batch: float = 1, missing: bool = False, **options: Any) -> None:

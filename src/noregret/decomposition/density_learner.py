@@ -36,6 +36,7 @@ AnyCounting = TypeVar("AnyCounting", bound=Counting)
 class DensityLearner(UnsupervisedLearner[AnyCounting]):
     """A learner of the density of rows; a feature that is not known yet has the variance of the start."""
 
+    loss_measure = "minus log-densities"
     variance: float
     shows_distance: ClassVar[bool] = False  # whether the components of a row are a distance, put after its log-density
 

@@ -57,6 +57,7 @@ AnyTopics = TypeVar("AnyTopics", bound=TopicState)
 class TopicModel(UnsupervisedLearner[AnyTopics]):
     """Topics are distributions over words; every document mixes them in its own shares."""
 
+    loss_measure = "minus log-probabilities of documents"
     tolerance: float
     iterations: int
 
