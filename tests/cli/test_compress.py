@@ -1,11 +1,15 @@
 """`noregret compress` writes a picture of a given rank and how much it loses."""
 
 import json
+import struct
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import noregret as nr
 from noregret.evaluation.compress import METHODS
 from noregret.evaluation.compress_patches import cut, join, learn_atoms
 from noregret.evaluation.images import read_image, write_image
@@ -104,6 +108,8 @@ def test_a_dictionary_loses_less_than_lines_at_the_same_size() -> None:
         (("words.pgm",), "words.pgm: not a PGM or PPM picture"),
         (("in.pgm", "--out", "in.pgm"), "overwrite"),
         (("in.pgm", "--out", "out.xyz"), "not a format of pictures"),
+        (("in.pgm", "--curve", "curve.xyz"), "not a format of pictures"),
+        ((".",), ".: the picture cannot be read: "),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -115,3 +121,41 @@ def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, arguments: tupl
     assert message in done.stderr
     assert len(done.stderr.splitlines()) <= 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.pgm", "in.pgm", "words.pgm"]
+
+
+def test_pictures_that_are_damaged_or_too_large_are_refused_in_one_line(tmp_path: Path) -> None:
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    draw(tmp_path / "whole.png", 3)
+    whole = (tmp_path / "whole.png").read_bytes()
+    (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
+    for name, width in (("vast.png", 60_000), ("large.png", 9_000)):
+        head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, width, 8, 2, 0, 0, 0))
+        (tmp_path / name).write_bytes(b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", b"") + chunk(b"IEND", b""))
+    for name, why in (("cut.png", "truncated"), ("vast.png", "pixels"), ("large.png", "more than 67,108,864 pixels")):
+        with pytest.raises(nr.Error, match=why) as found:
+            read_image(str(tmp_path / name))
+        assert str(found.value).startswith(f"{tmp_path / name}: the picture cannot be read: ")
+
+
+def test_pictures_of_pillow_are_read_as_they_look(tmp_path: Path) -> None:
+    """16 bits are not cut off at 255, and what is transparent is white."""
+    image: Any = pytest.importorskip("PIL.Image")
+    grey = np.arange(256).reshape(16, 16)
+    image.fromarray((grey * 257).astype(np.uint16)).save(tmp_path / "deep.png")
+    assert read_image(str(tmp_path / "deep.png")).tolist() == grey.tolist()
+    colours = np.zeros((2, 2, 4), np.uint8)
+    colours[0] = [10, 20, 30, 255]
+    image.fromarray(colours).save(tmp_path / "holes.png")
+    expected = [[[10, 20, 30]] * 2, [[255, 255, 255]] * 2]
+    assert read_image(str(tmp_path / "holes.png")).tolist() == expected
+    pale = np.array([[[7, 255], [7, 0]]], np.uint8)
+    image.fromarray(pale, "LA").save(tmp_path / "pale.png")
+    assert read_image(str(tmp_path / "pale.png")).tolist() == [[7, 255]]
+
+
+def test_a_small_picture_has_as_many_components_as_it_can(tmp_path: Path) -> None:
+    (tmp_path / "small.pgm").write_bytes(b"P5 3 2 255\n" + bytes([9, 200, 3, 77, 5, 6]))
+    assert noregret("compress", "small.pgm", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "small.svd2.pgm").read_bytes() == b"P5\n3 2\n255\n" + bytes([9, 200, 3, 77, 5, 6])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import noregret as nr
-from noregret.cli import interrupts
+from noregret.cli import interrupts, main
 from tests.support.command_line import noregret, refused, succeeded
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals differ there")
@@ -149,3 +149,17 @@ def test_a_place_that_cannot_be_written_is_refused_before_learning(folder: Path)
         done = noregret("learn", "data.svm", "--learner", "pa1", "--save", place, cwd=folder)
         refused(done, place)
         assert "rounds" not in done.stdout
+
+
+@pytest.mark.parametrize("command", ["topics", "recommend"])
+def test_a_command_that_is_stopped_before_it_learned_anything_says_so(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "rows.csv"
+    path.write_text("user,item,rating,body\na,b,3,one two three four five\n")
+    monkeypatch.setattr(f"noregret.cli.{command}.check_interrupt", interrupt)
+    assert main([command, str(path)]) != 0
+    assert "stopped before anything was learned" in capsys.readouterr().err

@@ -95,6 +95,22 @@ def test_standard_input_may_have_other_columns(monkeypatch: pytest.MonkeyPatch, 
     assert "every item is rated" in out
 
 
+@pytest.mark.parametrize(("text", "options"), [
+    ("movieId,userId,rating,genre\r\nA,x,3,1\r\n\r\nB,x,4,2\r\n", []),
+    ("\ufeffitem;genre;USER;rating\nA;g;x;3\nB;g;x;4\n", []),
+    ('{"userId": "x", "item": "A", "rating": 3}\n{"userId": "x", "item": "B", "genre": 1, "rating": 4}\n', []),
+    ("A,x,3\nB,x,4\n", ["--columns", "c2,c1,c3"]),
+])  # fmt: skip
+def test_columns_of_standard_input_are_known_by_their_names(
+    text: str, options: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    code, out, err = run(capsys, "-", *options, "--user", "x", "--quiet")
+    assert (code, err) == (0, "")
+    assert "2 ratings" in out
+    assert "every item is rated" in out
+
+
 def test_columns_that_are_not_read_are_named(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "r.csv"
     path.write_text("user,item,rating,title,genre\na,b,3,x,y\n")
@@ -178,7 +194,10 @@ BAD = "user,item,rating\na,b,3\na,c,{}\n"
 
 @pytest.mark.parametrize(("text", "arguments", "problem"), [
     (BAD.format(9), [], "r.csv:3: the rating 9 is outside of the scale from 1 to 5"),
-    (BAD.format("x"), [], "r.csv:3: "), (BAD.format("nan"), [], "r.csv:3: "), (BAD.format(""), [], "r.csv:3: "),
+    (BAD.format("x"), [], "r.csv:3: the rating 'x' is not a number\n"),
+    (BAD.format("nan"), [], "r.csv:3: the rating is nan; it must be finite\n"),
+    (BAD.format(""), [], "r.csv:3: the rating is empty; every row needs one\n"),
+    ("user,item,rating\na,b,inf\n", [], "r.csv:2: "),  # no row can be used: the first is named
     ("user,item,rating\na,b,3\n,c,4\n", [], "r.csv:3: the user is missing"),
     ("user,rating\na,3\n", [], "no column is called item"),
     ("who,what,stars\na,b,3\n", [], "no column is called user"),
@@ -207,6 +226,22 @@ def test_ids_of_json_may_be_numbers_and_texts(tmp_path: Path, capsys: Any) -> No
     assert (code, err) == (0, "")
     assert [line.split()[-1] for line in out.splitlines() if line.startswith("    1")] == ["1", "x"]
     assert "ratings are tables with the columns user, item, rating" in run(capsys, "digits")[2]
+
+
+def test_a_finished_model_has_nothing_left_to_learn_of_its_file(table: Path, tmp_path: Path, capsys: Any) -> None:
+    model = tmp_path / "m.nr"
+    run(capsys, table, "--save", model)
+    before = model.read_bytes()
+    code, out, err = run(capsys, table, "--resume", model)
+    assert (code, out) == (2, "")
+    assert "nothing is left: all its ratings are learned already" in err
+    assert model.read_bytes() == before
+
+
+def test_names_of_items_are_printed_on_one_line_without_control_characters(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"user": "a", "item": "x\\u001b[2J\\ny", "rating": 4}\n')
+    assert "  x�[2J�y\n" in run(capsys, path, "--user", "b", "--quiet")[1]
 
 
 def test_models_that_do_not_fit_are_refused(table: Path, tmp_path: Path, capsys: Any) -> None:

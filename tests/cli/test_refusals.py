@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -348,3 +349,12 @@ def test_what_is_odd_is_said(folder: Path) -> None:
     assert "all targets are the same" in noregret(*told, cwd=folder).stderr
     write(folder, "many.csv", "a,y\n" + "".join(f"{k},{k}\n" for k in range(80)))
     assert "--task regression" in noregret("race", "many.csv", "--learners", "pa1", cwd=folder).stderr
+
+
+def test_a_model_given_as_data_is_called_a_model(folder: Path) -> None:
+    learner: Any = nr.make("pa1", native=False).learn([{"a": 1.0}], [1])
+    learner.save(folder / "m.nr")
+    for command in ("learn", "race", "topics", "compress"):
+        done = noregret(command, "m.nr", cwd=folder)
+        assert done.returncode == 2
+        assert command == "compress" or "m.nr: this is a saved model, not data; `noregret show m.nr`" in done.stderr

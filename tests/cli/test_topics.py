@@ -114,6 +114,20 @@ def test_numbers_of_words_have_names_by_a_vocabulary(tmp_path: Path, capsys: Any
     assert "not in the vocabulary" in err
 
 
+@pytest.mark.parametrize(("row", "problem"), [
+    ("3 0:1 1:1", "it begins with 3, the number of its different words, but has 2"),
+    ("cat 0:1", "it begins with cat, the number of its different words, but has 1"),
+    ("2 0:1 7:1", "word 7 is not in the vocabulary, which has 2 words; they count from 0"),
+    ("2 0:1 1:-1", "the count of 'dog' is -1; a topic model takes counts of words: whole numbers from 0 on"),
+])  # fmt: skip
+def test_a_bad_row_of_word_numbers_is_named_by_its_line(row: str, problem: str, tmp_path: Path, capsys: Any) -> None:
+    data, words = tmp_path / "docs.dat", tmp_path / "words.txt"
+    data.write_text(f"2 0:2 1:1\n{row}\n")
+    words.write_text("cat\ndog\n")
+    code, _, err = run(capsys, data, "--format", "lda-c", "--vocabulary", words, *FAST)
+    assert (code, err) == (2, f"noregret: {data}:2: {problem}\n")
+
+
 def test_hdp_finds_its_number_of_topics(table: Path, capsys: Any) -> None:
     code, out, _ = run(
         capsys, table, "--learner", "hdp", "--k", 6, "--set", "batch=8", "--set", "documents=40", "--quiet"
@@ -124,13 +138,26 @@ def test_hdp_finds_its_number_of_topics(table: Path, capsys: Any) -> None:
 
 @pytest.mark.parametrize(("arguments", "problem"), [
     (["--set", "tau0"], "NAME=VALUE"), (["--set", "tau=3"], "tau0"), (["--most-share", "2"], "most_share"),
-    (["--save", "-"], "name one"), (["--seed", "-1"], "--seed"), (["--text", "title"], "no word was learned"),
+    (["--save", "-"], "name one"), (["--seed", "-1"], "--seed"), (["--most-share", "0"], "most_share must be above 0"),
+    (["--text", "title"], "there is no column 'title'; the columns are id, body"),
+    (["--text", "id"], "no word was learned"), (["--learner", "hdp", "--k", "1"], "--k is the most topics"),
+    (["--plot", "shares.foo"], "--plot shares.foo: .foo is not a format of pictures; use .png, .svg or .pdf"),
+    (["--plot", "shares"], "--plot shares: a name without an extension is not"),
 ])  # fmt: skip
 def test_mistakes_end_with_one_line(table: Path, arguments: list[str], problem: str, capsys: Any) -> None:
     code, _, err = run(capsys, table, *arguments)
     assert code == 2
     assert problem in err
     assert len(err.strip().splitlines()) <= 2
+
+
+def test_a_column_that_is_not_there_is_refused_though_rows_have_no_labels(tmp_path: Path, capsys: Any) -> None:
+    csv = tmp_path / "news.csv"
+    csv.write_text("id,body\n" + "".join(f'{number},"{text}"\n' for number, text in enumerate(TEXTS)))
+    for option in ("--text", "--drop", "--categorical"):
+        assert run(capsys, csv, "--text", "body", option, "boddy")[::2] == (
+            2, f"noregret: {csv}: there is no column 'boddy', did you mean 'body'? the columns are id, body\n"
+        )  # fmt: skip
 
 
 def test_a_table_without_text_is_refused(tmp_path: Path, capsys: Any) -> None:
@@ -155,3 +182,25 @@ def test_histories_keep_sums_when_blocks_are_merged() -> None:
     assert sum(history.losses) == pytest.approx(losses.sum())
     assert sum(history.shares) == pytest.approx(shares.sum(axis=0))
     assert sum(history.curve(topic)[0] for topic in range(3)) == pytest.approx(1.0)
+
+
+def test_other_commands_read_new_documents_as_topics_did(table: Path, tmp_path: Path, capsys: Any) -> None:
+    lines, model, out = tmp_path / "news.txt", tmp_path / "news.nr", tmp_path / "shares.csv"
+    lines.write_text("".join(f"{text}\n" for text in TEXTS))
+    for learned in (table, lines):
+        assert run(capsys, learned, *FAST, "--save", model)[0] == 0
+        expected = nr.load(model).transform(TEXTS)
+        for new, options in ((table, ["--text", "body"] if learned is lines else []), (lines, [])):
+            assert main(["predict", str(model), str(new), "--out", str(out), *options]) == 0
+            written = [[float(cell) for cell in row.split(",")] for row in out.read_text().splitlines()[1:]]
+            assert written == expected.tolist()
+            report = tmp_path / "evaluated.json"
+            assert main(["evaluate", str(model), str(new), "--json", str(report), *options]) == 0
+            assert read_report(report)["loss"] == pytest.approx(nr.load(model).score(TEXTS).losses.sum())
+    capsys.readouterr()
+    assert main(["predict", str(model), str(table), "--out", str(out)]) == 2  # learned from lines: which column?
+    assert "--text COLUMN" in capsys.readouterr().err
+    assert main(["learn", str(table), "--resume", str(model)]) == 2
+    assert f"noregret topics {table} --resume {model}" in capsys.readouterr().err
+    assert main(["show", str(model)]) == 0
+    assert f"noregret topics MORE_DOCUMENTS --resume {model}" in capsys.readouterr().out

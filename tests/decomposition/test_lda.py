@@ -247,7 +247,7 @@ def test_an_empty_document_has_the_shares_of_the_prior_and_teaches_nothing() -> 
 def test_words_that_are_not_known_count_in_the_loss_before_they_are_learned_and_nowhere_else() -> None:
     learner: Any = nr.make("lda", k=2, batch=2, native=False)
     losses = learner.play([{"a": 1, "b": 1}, {"c": 2}]).losses
-    assert losses == pytest.approx([2 * np.log(2), 0.0])  # of two unknown words each, and of one
+    assert losses == pytest.approx([2 * np.log(2), 2 * np.log(3)])  # nothing is learned yet: all words so far are alike
     topics = learner.state.topics.copy()
     mass = topics.totals + 2 * topics.eta
     gamma = learner.transform([{"a": 1}])[0] * (1 + 2 * learner.alpha)
@@ -272,6 +272,24 @@ def test_documents_that_are_no_counts_are_refused_by_row_and_word(document: Any,
     assert learner.dump()[0] == before
     assert learner.topics(3) == shown
     assert "bird" not in learner.feature_names
+
+
+def test_columns_of_texts_are_documents_and_single_ones_are_refused() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    texts = ["the cat sat", "a dog barked", ""]
+    plain: Any = nr.make("lda", k=2, native=False).learn(texts)
+    for given in (np.array(texts), np.array(texts, object), pandas.Series(texts), polars.Series(texts)):
+        learner: Any = nr.make("lda", k=2, native=False).learn(given)
+        assert learner.components.tolist() == plain.components.tolist()
+        assert learner.transform(given).shape == (3, 2)
+    with pytest.raises(nr.BadValue, match="row 1: a document is a text"):
+        learner.learn(pandas.Series(["cat", None]))
+    for single in ("the cat sat", {"cat": 1}, b"cat"):
+        with pytest.raises(nr.BadValue, match="documents come in a list"):
+            learner.learn(single)
+    for words in (1.5, -1, "3"):
+        with pytest.raises(nr.BadValue, match="n_words must be a whole number of at least 0"):
+            learner.topics(words)
 
 
 def test_parameters_are_whole_numbers_or_in_their_limits() -> None:

@@ -152,7 +152,7 @@ def test_products_of_rows_do_not_depend_on_those_beside_them() -> None:
     assert read_matrix([[1, 2]], "a matrix", 2.0).tolist() == [[1.0, 2.0]]
     wrong: tuple[Any, ...] = ("ab", [[1.0], [2.0, 3.0]], {}, None)
     for one in wrong:
-        with pytest.raises(nr.BadValue, match="^a matrix, not "):
+        with pytest.raises(nr.BadValue, match=r"^a matrix, not "):
             read_matrix(one, "a matrix", 5.0)
     assert pad_columns(A, 5).tolist() == [[0.0, 1.0, 2.0, 0.0, 0.0], [3.0, 4.0, 5.0, 0.0, 0.0]]
 

@@ -40,7 +40,7 @@ def test_topics_are_told_by_share_and_their_words_by_probability() -> None:
         shares = learner.components[topic.number]
         assert [word for word, _ in topic.words] == np.argsort(-shares)[:4].tolist()
         assert [share for _, share in topic.words] == np.sort(shares)[::-1][:4].tolist()
-    assert [topic.words for topic in (*learner.topics(0), *learner.topics(-1))] == [[]] * 6
+    assert [topic.words for topic in learner.topics(0)] == [[]] * 3
     topics.sums = np.array([-1.0, -2.0, 0.0])
     assert learner.topic_shares.tolist() == [1 / 3] * 3
     assert Topic(3, 0.125, [("a", 0.5), ("b", 0.25)]).describe() == "   3  12.5 %  a b"
@@ -168,7 +168,7 @@ def test_words_beside_those_that_are_known_are_never_looked_up() -> None:
     assert documents.offsets.tolist() == [0, 1, 1, 3]
     assert documents.words.tolist() == [0, 1, 2]
     assert documents.counts.tolist() == [2.0, 1.0, 5.0]
-    assert documents.unknown.tolist() == [[2.0, 4.0], [0.0, 0.0], [1.0, 4.0]]
+    assert documents.unknown.tolist() == [[0.0, 4.0], [0.0, 0.0], [0.0, 4.0]]
     assert [str(one.dtype) for one in (words, documents.offsets, documents.words)] == ["int64", "int64", "int32"]
 
 

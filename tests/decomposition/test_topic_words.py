@@ -1,9 +1,12 @@
 """Topics over a growing vocabulary: draws that do not depend on how words come, lazy decay, sums that are kept."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import noregret as nr
 from noregret.decomposition.topic_words import COLUMNS, TopicWords
 
 MANY = 3 * COLUMNS + 5
@@ -121,3 +124,18 @@ def test_copies_share_nothing_and_room_grows_ahead() -> None:
     topics.sums[0], topics.scale = 1e300, 1e300
     with np.errstate(over="ignore"):
         assert not topics.is_finite()
+
+
+@pytest.mark.parametrize("name", ["unigram", "lda", "hdp"])
+def test_before_anything_is_learned_every_word_so_far_is_as_probable_as_all_others(name: str) -> None:
+    """Words of documents that still wait for a mini-batch are known to be words: to learn late gains nothing."""
+
+    def make_fresh() -> Any:
+        return nr.make(name, batch=64, native=False)
+
+    words = [[f"w{number}" for number in range(first, first + 4)] for first in (0, 2, 8)]
+    losses = make_fresh().play(words).losses
+    assert losses == pytest.approx(4 * np.log([4, 6, 10]))
+    assert make_fresh().play(np.eye(5)).losses == pytest.approx(np.log([5.0] * 5))
+    one = make_fresh()
+    assert [one.play([row]).losses[0] for row in words] == losses.tolist()

@@ -16,9 +16,9 @@ class NaiveUnigram:
         self.vocabulary: set[str] = set()
 
     def loss(self, document: Mapping[str, float]) -> float:
-        """Minus the log-probability of the words, whose vocabulary has those of this document as well."""
-        named = {word for word, count in document.items() if count}
-        size = self.eta * len(self.vocabulary | named) + len(self.tokens)
+        """Minus the log-probability of the words; from now on those of this document are in the vocabulary."""
+        self.vocabulary |= {word for word, count in document.items() if count}
+        size = self.eta * len(self.vocabulary) + len(self.tokens)
         return -sum(
             count * math.log((self.eta + self.tokens.count(word)) / size) for word, count in document.items() if count
         )

@@ -14,14 +14,16 @@ from noregret.evaluation.tables import table
 from noregret.version import __version__
 
 RANKS = {"svd": 20, "dictionary": 4}
-"""How many components are kept, or atoms for each patch on average, where nothing else is asked for."""
+"""How many components are kept, or all of a small picture, or atoms for each patch, where nothing else is asked for."""
 
 
 def run(args: argparse.Namespace) -> int:
-    source, rank = Path(args.image), RANKS[args.by] if args.rank is None else args.rank
+    source, picture = Path(args.image), read_image(args.image)
+    rank = args.rank
+    if rank is None:
+        rank = min(RANKS[args.by], *picture.shape[:2]) if args.by == "svd" else RANKS[args.by]
     out = args.out or str(source.with_name(f"{source.stem}.{args.by}{rank}{source.suffix}"))
     check_outputs({"--out": out, "--curve": args.curve, "--json": args.json}, [args.image])
-    picture = read_image(args.image)
     found = METHODS[args.by](picture, rank)
     write_image(out, found.picture)
     if args.curve is not None:

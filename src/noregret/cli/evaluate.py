@@ -10,7 +10,8 @@ from noregret.cli.load_learner import load_learner
 from noregret.cli.output import write_json
 from noregret.cli.predict import open_new_rows
 from noregret.cli.screen import Screen
-from noregret.cli.setup import check_columns, check_outputs
+from noregret.cli.setup import check_columns, check_outputs, given_read_options
+from noregret.cli.topic_documents import read_documents
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import classes_of
 from noregret.evaluation.evaluate import Evaluation
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     source = open_new_rows(args, learner, labelled=True)
     screen.announce(source)
     with screen.live():
-        for batch in source:
+        for batch in read_documents(learner, source, given_read_options(args)):
             check_interrupt()
             if evaluation.rows == 0:
                 check_columns(learner, source, screen)

@@ -12,8 +12,9 @@ def add_compress_options(compress: Parser) -> None:
     compress.add_argument(
         "image", metavar="IMAGE", help="a picture: .pgm, .ppm; with pillow also .png, .jpg and others"
     )
-    compress.add_argument("--rank", type=int, metavar="R", help="how many components are kept (default: 20); for a "
-                          "dictionary, how many atoms a patch has on average (default: 4)")  # fmt: skip
+    compress.add_argument("--rank", type=int, metavar="R", help="how many components are kept (default: 20, or all of "
+                          "a smaller picture); for a dictionary, how many atoms a patch has on average "
+                          "(default: 4)")  # fmt: skip
     compress.add_argument("--method", "--by", dest="by", choices=("svd", "dictionary"), default="svd", help="svd: "
                           "components of the lines; dictionary: learned patches (default: svd)")  # fmt: skip
     compress.add_argument("--out", metavar="PATH", help="the picture to write (default: IMAGE.svdR or .dictionaryR in "

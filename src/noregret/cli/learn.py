@@ -28,6 +28,7 @@ from noregret.cli.setup import (
 )
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
+from noregret.decomposition.topic_model import TopicModel
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import report_of_pool, task_class, task_of
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
@@ -156,6 +157,9 @@ def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     """A saved model and its source, which continues after the learned rows if the model was interrupted there."""
     variant = None if args.learner is None else find_variant(args.learner)
     learner = load_learner(args.resume, variant.card if variant is not None and rule_file(args.learner) else None)
+    if isinstance(learner, TopicModel) and learner.learned_documents:
+        more = f"noregret topics {' '.join(args.data)} --resume {args.resume}"
+        raise BadValue(f"{args.resume} was made by `noregret topics`; go on with: {more}")
     if variant is not None:
         found = name_learner(learner, variant.options) if variant.options else learner.card.name
         asked = write(variant.card, variant.options, learner.task)

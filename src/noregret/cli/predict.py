@@ -16,6 +16,7 @@ from noregret.cli.output import plain_labels, prediction_columns, write_json
 from noregret.cli.prediction_file import flush_if_live, open_predictions
 from noregret.cli.screen import Screen
 from noregret.cli.setup import check_columns, check_outputs, given_read_options, open_data
+from noregret.cli.topic_documents import document_options, read_documents
 from noregret.data.batch import Batch
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     summary = Summary(task.prediction, Confusion(costs_of(learner)) if args.confusion and task.one_label else None)
     screen.announce(source)
     with screen.live(), open_predictions(args.out) as out:
-        for batch in source:
+        for batch in read_documents(learner, source, given_read_options(args)):
             check_interrupt()
             if summary.rows == 0:
                 check_columns(learner, source, screen)
@@ -88,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
 def open_new_rows(args: argparse.Namespace, learner: Learner, labelled: bool = False) -> Source:
     """The new rows, read as the rows that were learned; labels may be missing where they need not be there."""
     restored = restore_options(learner, given_read_options(args))
+    restored |= document_options(learner, args.data, given_read_options(args))
     keep, learned = tuple(getattr(args, "keep", ())), (learner.source or {}).get("columns")
     if keep and isinstance(learned, dict):  # what was not learned is no feature, and is kept as it is written
         drop = [*(args.drop or restored.get("drop", ())), *(name for name in keep if name not in learned)]

@@ -109,6 +109,8 @@ def run(args: argparse.Namespace) -> int:
     for entry in leaderboard:
         if entry.stopped is not None:
             screen.warn(f"{entry.name} could not go on: {entry.stopped}")
+    if (measures := describe_measures(leaderboard)) is not None:
+        screen.warn(measures)
     if order is not None:
         screen.note(f"{source.name}: {order}")
     screen.conclude(source, leaderboard.winner, sum(entry.updates for entry in leaderboard))
@@ -116,6 +118,17 @@ def run(args: argparse.Namespace) -> int:
         screen.warn("stopped before all rows were read; these are the standings so far")
         return exit_code()
     return 0
+
+
+def describe_measures(leaderboard: Leaderboard) -> str | None:
+    """A warning where learners without labels have losses that are not the same thing."""
+    of: dict[str, str] = {}
+    for entry in leaderboard:
+        of.setdefault(getattr(inner_learner(entry.learner), "loss_measure", ""), entry.name)
+    if len(of) < 2 or "" in of:
+        return None
+    different = ", ".join(f"{name} has {measure}" for measure, name in of.items())
+    return f"these losses cannot be compared: {different}"
 
 
 def select_variants(args: argparse.Namespace, task: str | None) -> list[Variant]:

@@ -1,6 +1,7 @@
 """The columns of `noregret recommend`: which of a table hold users, items and ratings; others are left out."""
 
 import argparse
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,7 +9,12 @@ from noregret.data.blocks import Rows
 from noregret.decomposition.rating_columns import COLUMNS, ITEM, RATING, TIME, USER, Ratings, find_role
 from noregret.decomposition.rating_stream import RowReader
 from noregret.errors import BadValue
+from noregret.features.cells import is_number
 from noregret.streams import ReadOptions, Source, open_source
+from noregret.streams.columns import split_cells
+from noregret.streams.csv import sniff_delimiter
+from noregret.streams.files import TextFile
+from noregret.streams.formats import SNIFF_BYTES, sniff_format
 from noregret.streams.read_options import ROW_OPTIONS
 
 NEEDED = (USER, ITEM, RATING)
@@ -36,12 +42,13 @@ def open_ratings(args: argparse.Namespace, options: Mapping[str, Any]) -> Rating
     """The ratings of a command; what its columns hold is told by --columns, or by their names."""
     if all(name.partition(":")[0] == GENERATOR for name in args.data):
         return RatingFile(open_source(args.data, ReadOptions(**options), seed=args.seed), {}, [])
-    there = None if "-" in args.data else find_there(args, options)
-    columns = read_option(args.columns) if args.columns else guess_columns(there, args.data[0])
+    there = peek_columns(options) if "-" in args.data else find_there(args, options)
+    path = "standard input" if "-" in args.data else args.data[0]
+    columns = read_option(args.columns) if args.columns else guess_columns(there, path)
     for role, name in columns.items():
         if there is not None and name not in there:
             known = ", ".join(there)
-            raise BadValue(f"{args.data[0]}: there is no column {name!r} of the {role}; the columns are {known}")
+            raise BadValue(f"{path}: there is no column {name!r} of the {role}; the columns are {known}")
     left_out = [name for name in there or () if name not in columns.values()]
     reading = {**options, "label": columns[RATING], "categorical": (columns[USER], columns[ITEM]), "targets": True,
                "drop": tuple(dict.fromkeys((*options.get("drop", ()), *left_out)))}  # fmt: skip
@@ -58,10 +65,57 @@ def find_there(args: argparse.Namespace, options: Mapping[str, Any]) -> list[str
                        "Parquet, Arrow")  # fmt: skip
     peek = {**reading, "on_bad": "skip", "limit": PEEK, "label": "NONE", "labelled": False}
     source = open_source(args.data, ReadOptions(**peek), seed=args.seed)
-    for _ in source:
-        pass
+    try:
+        for _ in source:
+            pass
+    except BadValue:
+        if options.get("on_bad") != "skip":  # no row can be read: say what is wrong with the first
+            for _ in open_source(args.data, ReadOptions(**{**peek, "on_bad": "stop"}), seed=args.seed):
+                pass
+        raise
     found = source.describe().get("columns")
     return list(found) if isinstance(found, dict) else []
+
+
+def peek_columns(options: Mapping[str, Any]) -> list[str] | None:
+    """The columns of standard input, by its first bytes, which are kept for its reader; None where they do not tell."""
+    with TextFile("-", False, options.get("encoding")) as file:
+        head = file.peek(SNIFF_BYTES)
+        kind = options.get("format") or sniff_format(head, file.name)
+    lines = [line for line in head.decode(errors="replace").lstrip("\ufeff").splitlines() if line.strip()]
+    if kind == "jsonl":
+        return list(dict.fromkeys(name for line in lines[:PEEK] for name in read_fields(line))) or None
+    if kind != "csv" or not lines:
+        return None
+    cells = [cell.strip() for cell in split_cells(lines[0], sniff_delimiter(head))]
+    named = not any(map(is_number, cells)) if options.get("header") is None else options["header"]
+    return cells if named else [f"c{number}" for number in range(1, len(cells) + 1)]
+
+
+def read_fields(line: str) -> list[str]:
+    """The names of the fields of a record; none where it is no record, which is found out when it is learned."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return []
+    return list(found) if isinstance(found, dict) else []
+
+
+WORDS = {
+    ", the label; every": "; every",
+    "; --label names another column": "",
+    "the label": "the rating",
+    ", but regression needs numbers": "",
+}
+"""What readers of tables say of labels, and what is said of ratings."""
+
+
+def say_rating(error: BadValue, column: str | None) -> BadValue:
+    """An error of a reader in the words of ratings, which have no labels."""
+    text = str(error).replace(f"column {column!r}: ", "")
+    for label, rating in WORDS.items():
+        text = text.replace(label, rating)
+    return BadValue(text, error.row)
 
 
 def read_option(text: str) -> dict[str, str]:
@@ -73,7 +127,7 @@ def read_option(text: str) -> dict[str, str]:
 
 
 def guess_columns(there: Sequence[str] | None, path: str) -> dict[str, str]:
-    """The columns by their names; those of standard input must be called user, item and rating."""
+    """The columns by their names; where these are not known they must be called user, item and rating."""
     if there is None:
         return {role: role for role in NEEDED}
     found: dict[str, str] = {}

@@ -2,16 +2,18 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from noregret.cli.interrupts import check_interrupt, defer_interrupts, exit_code, ignore_interrupts
 from noregret.cli.load_learner import load_learner
 from noregret.cli.output import write_json
 from noregret.cli.passes import is_model
-from noregret.cli.rating_columns import RatingFile, open_ratings
+from noregret.cli.rating_columns import RatingFile, open_ratings, say_rating
 from noregret.cli.screen import Screen
 from noregret.cli.setup import check_outputs, given_read_options
 from noregret.data.batch import Batch
+from noregret.decomposition.rating_columns import RATING
 from noregret.decomposition.rating_learner import RatingLearner
 from noregret.errors import BadValue
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
@@ -121,12 +123,21 @@ class RecommendCommand:
         self.source, self.learned, self.next = file.source, 0, FIRST
 
     def learn(self) -> None:
-        for batch in self.checkpoints.batches():
+        batches = self.checkpoints.batches()
+        while (batch := self.next_batch(batches)) is not None:
             check_interrupt()
             self.play(batch)
             self.show(batch.progress)
-        if not self.learner.rounds:
-            raise BadValue(f"{self.source.name}: no rating is left to be learned")
+        if not self.learned:
+            raise BadValue(f"{self.source.name}: nothing is left: all its ratings are learned already; give new ones; "
+                           "to recommend without learning: noregret recommend MODEL --user ID")  # fmt: skip
+
+    def next_batch(self, batches: Iterator[Batch]) -> Batch | None:
+        """The next ratings; an error of their reader is about ratings, not about labels."""
+        try:
+            return next(batches, None)
+        except BadValue as error:
+            raise say_rating(error, self.file.columns.get(RATING)) from None
 
     def play(self, batch: Batch) -> None:
         try:
@@ -163,6 +174,7 @@ class RecommendCommand:
     def finish(self, interrupted: bool, path: str | None) -> None:
         """The error at the end, and what the users asked for will probably like."""
         if not self.learner.rounds:
+            self.screen.note("stopped before anything was learned")
             return
         for text in describe_skipped(self.source):
             self.screen.warn(text)
@@ -216,12 +228,17 @@ def find_user(learner: RatingLearner, text: str) -> Any:
     return int(text) if text.removeprefix("-").isdecimal() and int(text) in names else None
 
 
+def printable(name: object) -> str:
+    """A name on one line, without characters that a terminal would obey."""
+    return "".join(one if one.isprintable() else "�" for one in str(name))
+
+
 def print_answers(answers: list[dict[str, Any]], args: argparse.Namespace) -> None:
     if args.json == "-":
         return
     for answer in answers:
         sys.stdout.write(f"\nuser {answer['user']}\n")
         for number, one in enumerate(answer["items"], start=1):
-            sys.stdout.write(f"{number:>5}{one['rating']:>9.3f}  {one['item']}\n")
+            sys.stdout.write(f"{number:>5}{one['rating']:>9.3f}  {printable(one['item'])}\n")
         if not answer["items"]:
             sys.stdout.write("     every item is rated\n")

@@ -203,6 +203,9 @@ def read_classes(args: argparse.Namespace) -> list[Any]:
 # ---- the output -----------------------------------------------------------------------------------------------------
 
 
+PICTURES = ("--plot", "--curve", "--picture")
+
+
 def check_outputs(outputs: dict[str, str | None], inputs: Sequence[str | None]) -> None:
     """Refuse, before any work is done, files that cannot be written, that are read, or that are named twice."""
     known = {
@@ -216,6 +219,10 @@ def check_outputs(outputs: dict[str, str | None], inputs: Sequence[str | None]) 
             raise BadValue(f"{option} {path}: this would overwrite {known[real]}; name another file")
         known[real] = option
         check_output(str(path), option)
+        if option in PICTURES:
+            from noregret.plots.figure import check_picture
+
+            check_picture(str(path), option)
 
 
 def check_output(path: str, option: str) -> None:

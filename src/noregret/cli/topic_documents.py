@@ -1,13 +1,19 @@
 """Documents of `noregret topics`: words of text columns, of lines of text, or numbers of words with a vocabulary."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows
 from noregret.decomposition.documents import name_words
+from noregret.decomposition.topic_model import TopicModel
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import task_class
+from noregret.evaluation.checkpoint import saved_reading
+from noregret.learner.protocol import Learner
 from noregret.streams import ReadOptions, Source, open_source
 
 TASK = "unsupervised"
@@ -20,27 +26,35 @@ LEAST_WORDS = 4.0  # on average, in a cell of a column of text
 class DocumentReader:
     """Turns rows of a source into documents."""
 
-    def __init__(self, columns: Sequence[str], vocabulary: Sequence[str] | None) -> None:
-        self.columns = columns
+    def __init__(self, columns: Sequence[str], vocabulary: Sequence[str] | None, counted: bool = False) -> None:
+        """`counted`: every row begins with the number of its words, as in LDA-C."""
+        self.columns, self.counted = columns, counted
         self.prefixes = tuple(f"{column}=" for column in columns)
         self.vocabulary = vocabulary
 
-    def read(self, X: Any) -> Any:
+    def read(self, X: Any, y: Any = None) -> Any:
         """Dicts of words and counts; rows of numbers as they are, where there is no vocabulary."""
+        if self.counted:
+            check_sizes(np.diff(X.block.indptr).tolist(), list(y))
         if isinstance(X, Rows) and X.names is not None:
-            return [self.cut(words) for words in name_words(X)] if self.prefixes else name_words(X)
+            found = name_words(X.block, X.names)
+            return [self.cut(words) for words in found] if self.prefixes else found
         if self.vocabulary is None:
             return X
         if not isinstance(X, Rows):
             raise BadValue("--vocabulary is for files of word numbers and counts (LDA-C or libsvm)")
-        numbers = range(max(X.block.width, len(self.vocabulary)))
-        found = name_words(Rows(X.block, numbers))  # type: ignore[arg-type]
-        return [{self.find_word(int(number)): count for number, count in words.items()} for words in found]
+        counts = name_words(X.block, range(max(X.block.width, len(self.vocabulary))))
+        return [
+            {self.find_word(number, row): count for number, count in words.items()} for row, words in enumerate(counts)
+        ]
 
-    def find_word(self, number: int) -> str:
+    def find_word(self, number: int, row: int) -> str:
         words = self.vocabulary or ()
         if number >= len(words):
-            raise BadValue(f"word {number} is not in the vocabulary, which has {len(words):,} words; they count from 0")
+            raise BadValue(
+                f"row {row}: word {number} is not in the vocabulary, which has {len(words):,} words; they count from 0",
+                row=row,
+            )
         return words[number]
 
     def cut(self, words: Mapping[str, float]) -> dict[str, float]:
@@ -54,10 +68,19 @@ class DocumentReader:
         return found
 
 
+def check_sizes(found: Sequence[int], said: Sequence[Any]) -> None:
+    """Refuse a row of LDA-C that has more or fewer words than its first number says."""
+    for row, (size, number) in enumerate(zip(found, said, strict=True)):
+        if size != number:
+            raise BadValue(f"row {row}: it begins with {number}, the number of its different words, but has {size}",
+                           row=row)  # fmt: skip
+
+
 def open_documents(args: argparse.Namespace, options: Mapping[str, Any]) -> tuple[Source, DocumentReader]:
     """The source of a command and how its rows become documents."""
     reading = {**task_class(TASK).reading, **options}
-    if str(reading.get("format")).lower() in LDA_C:
+    counted = str(reading.get("format")).lower() in LDA_C
+    if counted:
         reading |= {"format": "libsvm", "zero_based": True}
     vocabulary = None if args.vocabulary is None else read_vocabulary(args.vocabulary)
     if is_plain_text(args.data) and "format" not in reading:
@@ -70,7 +93,26 @@ def open_documents(args: argparse.Namespace, options: Mapping[str, Any]) -> tupl
         columns = find_text_columns(args, reading)
         reading["text"] = columns
         source = open_source(args.data, ReadOptions(**reading), seed=args.seed)
-    return source, DocumentReader(columns if source.kind in TABLES else (), vocabulary)
+    return source, DocumentReader(columns if source.kind in TABLES else (), vocabulary, counted)
+
+
+def document_options(learner: Learner, data: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """How another command reads new documents for a model that `noregret topics` made."""
+    made = isinstance(learner, TopicModel) and learner.learned_documents
+    return {"format": "text"} if made and "format" not in given and is_plain_text(data) else {}
+
+
+def read_documents(learner: Learner, source: Source, given: Mapping[str, Any]) -> Iterator[Batch]:
+    """The batches of a source; new documents of a model that `noregret topics` made become words as they did there."""
+    if not isinstance(learner, TopicModel) or not learner.learned_documents:
+        yield from source
+        return
+    columns = given.get("text") or saved_reading(learner.source or {}).get("text", ())
+    if source.kind in TABLES and not columns:
+        raise BadValue(f"{source.name}: name the columns of text with --text COLUMN")
+    reader = DocumentReader(columns if source.kind in TABLES else (), None)
+    for batch in source:
+        yield batch._replace(X=reader.read(batch.X))
 
 
 def is_plain_text(data: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from noregret.cli.screen import Screen
 from noregret.cli.setup import check_outputs, given_read_options
 from noregret.cli.topic_documents import open_documents
 from noregret.data.batch import Batch
-from noregret.decomposition.topic_model import Topic, TopicModel
+from noregret.decomposition.topic_model import DOCUMENTS, Topic, TopicModel
 from noregret.errors import BadValue
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
 from noregret.evaluation.play import locate_error
@@ -47,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
         source, reader = open_documents(args, given)
     if reader.columns:
         given["text"] = list(reader.columns)  # so that a resumed run reads the same columns
+    given[DOCUMENTS] = True  # so that other commands read new documents alike
     fingerprint = fingerprint_source(source, args.data, args.seed)
     checkpoints = Checkpoints(learner, source, path, every=args.every, fingerprint=fingerprint, options=given)
     command = TopicsCommand(args, learner, checkpoints, screen, reader)
@@ -67,7 +68,10 @@ def make_model(args: argparse.Namespace) -> TopicModel[Any]:
     """A new topic model."""
     name = args.learner or LEARNERS[0]
     options: dict[str, Any] = {"stop_words": args.stop_words or "english", "seed": args.seed}
-    options |= {"least_documents": args.least_documents or 2, "most_share": args.most_share or 0.5}
+    options["least_documents"] = 2 if args.least_documents is None else args.least_documents
+    options["most_share"] = 0.5 if args.most_share is None else args.most_share
+    if args.k == 1 and name == "hdp":
+        raise BadValue("--k is the most topics that hdp may use, at least 2, not 1")
     if args.k is not None:
         options["k" if name == "lda" else "t"] = args.k
         if name == "hdp" and args.k < 15:
@@ -107,6 +111,13 @@ class TopicsCommand:
             self.show(batch.progress)
         if not self.documents:
             raise BadValue(f"{self.source.name}: no document is left to be learned")
+        there = self.source.describe().get("columns", self.reader.columns)
+        missing = [column for column in self.reader.columns if column not in there]
+        if missing:  # records of JSON need not have all columns, so that this is known at the end
+            text = f"{self.source.name}: there is no column {missing[0]!r}; the columns are {', '.join(there)}"
+            if not self.words:
+                raise BadValue(text)
+            self.screen.warn(text)
         if not self.words:
             raise BadValue(f"{self.source.name}: no word was learned; name the columns of text with --text, or lower "
                            "--least-documents")  # fmt: skip
@@ -114,7 +125,7 @@ class TopicsCommand:
     def play(self, batch: Batch) -> None:
         before = self.learner.words_scored
         try:
-            transcript = self.learner.play(self.reader.read(batch.X))
+            transcript = self.learner.play(self.reader.read(batch.X, batch.y))
         except BadValue as error:
             raise locate_error(error, self.source, batch) from None
         with defer_interrupts():
@@ -161,6 +172,7 @@ class TopicsCommand:
     def finish(self, interrupted: bool, path: str | None) -> None:
         """The topics at the end, and what else was asked for."""
         if not self.learner.rounds:
+            self.screen.note("stopped before anything was learned")
             return
         topics = self.learner.topics(self.args.words)
         write_json(self.args.json, self.report(topics, interrupted, path))

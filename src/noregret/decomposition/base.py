@@ -71,6 +71,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
     task: str = "unsupervised"
     shared = ("card", "row_config", "pending", "seen")
+    loss_measure: ClassVar[str] = "squared distances"  # what its losses are; others cannot be compared with them
     learns_part: ClassVar[bool] = True  # whether results include rows of a mini-batch that is not full yet
 
     def __init__(self, batch: float = 1, missing: bool = False, **options: Any) -> None:
@@ -198,8 +199,11 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         return BadValue(f"row {row}: the values are too large for {self.card.name}, or too small; scale the rows first",
                         row=row)  # fmt: skip
 
-    def score_part(self, state: AnyState | None, rows: MatrixRows, start: int) -> Scored:
-        """Scores of rows; before anything was learned there are no components, and the loss is the size of a row."""
+    def score_part(self, state: AnyState | None, rows: MatrixRows, start: int, widths: NDArray[np.int64]) -> Scored:
+        """Scores of rows; before anything was learned there are no components, and the loss is the size of a row.
+
+        `start` is the number of the first row in its call; `widths` says how many features were known with each row.
+        """
         known = self.start_state(0) if state is None else state
         try:
             with np.errstate(all="ignore"):
@@ -266,13 +270,13 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             return self._score_by(state, X)
 
     def _score_by(self, state: AnyState | None, X: RowsLike) -> Scored:
-        block, _ = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
+        block, widths = self.encoder.encode(self.read_rows(X, learn=False), learn=False)
         parts = []
         with memory_in_words(self.card.name):
             for start, stop in slices(block.rows):
                 rows = take_rows(block, start, stop, self.features, self.missing_values)
                 self.check_rows(rows, start)
-                parts.append(self.score_part(state, rows, start))
+                parts.append(self.score_part(state, rows, start, widths[start:stop]))
         return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
 
     def transform(self, X: RowsLike) -> NDArray[Any]:

@@ -43,7 +43,7 @@ class BlockRounds(Generic[AnyState]):
             rows = take_rows(block, start, stop, int(widths[stop - 1]), self.learner.missing_values)
             self.learner.check_rows(rows, start)
             if score:
-                found.append(self.learner.score_part(self.scoring_state(), rows, start))
+                found.append(self.learner.score_part(self.scoring_state(), rows, start, widths[start:stop]))
             self.pending = self.pending.add(rows)
             if self.pending.rows >= self.learner.next_batch(self.state, self.pending.width):
                 self.learn(start)

@@ -36,6 +36,7 @@ AnyCounting = TypeVar("AnyCounting", bound=Counting)
 class DensityLearner(UnsupervisedLearner[AnyCounting]):
     """A learner of the density of rows; a feature that is not known yet has the variance of the start."""
 
+    loss_measure = "minus log-densities"
     variance: float
     shows_distance: ClassVar[bool] = False  # whether the components of a row are a distance, put after its log-density
 
@@ -43,9 +44,9 @@ class DensityLearner(UnsupervisedLearner[AnyCounting]):
         """Small mini-batches as long as rows are few: a quarter of those so far, which change the density little."""
         return min(self.batch, EARLY if state is None else max(EARLY, state.count // 4))
 
-    def score_part(self, state: AnyCounting | None, rows: MatrixRows, start: int) -> Scored:
+    def score_part(self, state: AnyCounting | None, rows: MatrixRows, start: int, widths: NDArray[np.int64]) -> Scored:
         """Scores of rows; features that are new and not 0 in a row have the density of the start."""
-        components, losses = super().score_part(state, rows, start)
+        components, losses = super().score_part(state, rows, start, widths)
         more = (
             0.5
             * (LOG_TWO_PI + float(np.log(self.variance)))

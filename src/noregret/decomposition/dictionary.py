@@ -49,6 +49,7 @@ ROUNDING = 1e-9  # by how much the length of an atom may be above 1
 class Dictionary(UnsupervisedLearner[Atoms]):
     """Dictionary learning: every row as a sum of few atoms, which follow the rows."""
 
+    loss_measure = "half squared distances with a penalty"
     kind: ClassVar[str] = "dictionary"
 
     def __init__(self, k: float, penalty: float, batch: float, tolerance: float, sweeps: float, **options: Any) -> None:

@@ -24,12 +24,12 @@ read_documents = read_topics = read_results = read_memory = read_numbers = unbou
 
 
 class Documents(NamedTuple):
-    """Words by document, as rows of the arrays of topics; `unknown` has the words of a document that no topic knows."""
+    """Words by document, as rows of the arrays of topics; `unknown` is about words that no topic knows yet."""
 
     offsets: NDArray[np.int64]
     words: NDArray[np.int32]
     counts: Floats
-    unknown: Floats  # by document: how many different words, and how many tokens of them
+    unknown: Floats  # by document: how many of the words up to it are unknown, and how many of its tokens
 
 
 class Topics(NamedTuple):
@@ -183,7 +183,7 @@ def find_loss(words: Any, counts: Floats, unknown: Floats, topics: Topics, gamma
     for k in range(K):
         alpha = topics.alpha[k]
         bound += (alpha - gamma[k]) * (digamma(gamma[k]) - digamma(total)) + log_gamma(gamma[k]) - log_gamma(alpha)
-        mass = topics.totals[k] + eta * unknown[0]  # of all words that are known, and those of this document
+        mass = topics.totals[k] + eta * unknown[0]  # of all words up to this document
         sums[k] = theta[k] / max(mean * mass, TINY)
         if unknown[1] > 0.0:
             new += gamma[k] / total * np.log(eta / mass)

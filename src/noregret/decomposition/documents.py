@@ -4,12 +4,23 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from noregret.data.blocks import SparseBlock
 from noregret.errors import BadValue, shown
 
 WORD = re.compile(r"\w\w+")
+Name = TypeVar("Name")
+
+
+def list_documents(X: Any) -> Any:
+    """A column of texts as a list, such as that of a frame; other rows as they are."""
+    if isinstance(X, (str, bytes, dict)):
+        raise BadValue("documents come in a list; put this one into a list, or use learn_one, transform_one")
+    found = getattr(X, "tolist", None) or getattr(X, "to_list", None)
+    if found is None or len(getattr(X, "shape", ())) != 1:
+        return X
+    return listed if is_document(listed := found()) else X
 
 
 def is_document(X: Any) -> bool:
@@ -34,7 +45,7 @@ def count_words(row: Any, number: int) -> dict[Any, int]:
     )
 
 
-def name_words(block: SparseBlock, names: Sequence[str]) -> list[dict[str, float]]:
+def name_words(block: SparseBlock, names: Sequence[Name]) -> list[dict[Name, float]]:
     """Rows whose features have names as dicts."""
     words, counts, ends = block.idx.tolist(), block.val.tolist(), block.indptr.tolist()
     return [{names[words[at]]: counts[at] for at in range(first, last)} for first, last in pairwise(ends)]

@@ -14,11 +14,12 @@ from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.inputs import RowLike
 from noregret.decomposition.base import Scored, State, UnsupervisedLearner
 from noregret.decomposition.document_loops import Documents, Results, Topics, allocate_results, run_inference
-from noregret.decomposition.documents import count_words, is_document, name_words
+from noregret.decomposition.documents import count_words, is_document, list_documents, name_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_words import TopicWords
 from noregret.decomposition.word_filter import WordFilter
 from noregret.errors import BadValue
+from noregret.learner.arguments import check_integer
 from noregret.learner.change import Undo
 from noregret.learner.model_file import Arrays, FindCard, Header
 
@@ -27,6 +28,7 @@ Floats = NDArray[np.float64]
 
 UNKNOWN = 10_000  # documents of a corpus whose size is not known, until more were seen
 SHOWN = 10  # words of a topic in a table
+DOCUMENTS = "documents"  # among the read options of a model that `noregret topics` made
 FILTER_PARAMS = ("stop_words", "least_documents", "most_share")
 
 
@@ -55,6 +57,7 @@ AnyTopics = TypeVar("AnyTopics", bound=TopicState)
 class TopicModel(UnsupervisedLearner[AnyTopics]):
     """Topics are distributions over words; every document mixes them in its own shares."""
 
+    loss_measure = "minus log-probabilities of documents"
     tolerance: float
     iterations: int
 
@@ -89,10 +92,11 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     def topics(self, n_words: int = 10) -> list[Topic]:
         """The most probable words of every topic, with their probabilities; the topic with the largest share first."""
+        shown = check_integer("n_words", n_words, 0)
         probabilities, share, names = self.components, self.topic_shares, self.feature_names
         found = []
         for number in np.argsort(-share, kind="stable").tolist():
-            best = np.argsort(-probabilities[number], kind="stable")[: max(int(n_words), 0)].tolist()
+            best = np.argsort(-probabilities[number], kind="stable")[:shown].tolist()
             words = [(names[word], float(probabilities[number, word])) for word in best]
             found.append(Topic(number, float(share[number]), words))
         return found
@@ -105,6 +109,17 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         words = float(counts.sum())
         return float(np.exp(losses.sum() / words)) if words else float("nan")
 
+    @property
+    def learned_documents(self) -> bool:
+        """Whether `noregret topics` made it: its words have no columns in their names, as other commands read them."""
+        reading = (self.source or {}).get("reading")
+        return isinstance(reading, dict) and reading.get(DOCUMENTS) is True
+
+    def commands(self, path: str) -> list[str]:
+        """What can be done with its model on the command line."""
+        more = "noregret topics MORE_DOCUMENTS" if self.learned_documents else "noregret learn MORE_ROWS"
+        return [f"noregret predict {path} NEW_ROWS --out predictions.csv", f"{more} --resume {path}"]
+
     def describe_results(self) -> list[str]:
         """A line for every topic."""
         return [topic.describe() for topic in self.topics(SHOWN)]
@@ -113,6 +128,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     def read_rows(self, X: Any, learn: bool) -> Any:
         """Texts and lists of words as dicts of counts, without words that are left out; matrices as they are."""
+        X = list_documents(X)
         X = [count_words(row, number) for number, row in enumerate(X)] if is_document(X) else X
         if not self.filter.active:
             return X
@@ -176,9 +192,15 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     # ---- inference -----------------------------------------------------------------------------------------------
 
-    def infer(self, state: AnyTopics, rows: MatrixRows, scoring: bool) -> tuple[Results, NDArray[np.int64]]:
-        """Gamma of every document, with the statistics of the words named beside them, or the losses."""
+    def infer(
+        self, state: AnyTopics, rows: MatrixRows, scoring: bool, widths: NDArray[np.int64] | None = None
+    ) -> tuple[Results, NDArray[np.int64]]:
+        """Gamma of every document, with the statistics of the words named beside them, or the losses.
+
+        `widths` is the size of the vocabulary with each document; by default all have that of the rows.
+        """
         documents, words = find_words(rows, state.features)
+        documents.unknown[:, 0] = (rows.width if widths is None else widths) - state.features
         read = read_topics(state, words)
         out = allocate_results(rows.rows, words.size, read.alpha.size, scoring)
         numbers = np.array([self.tolerance, self.iterations, float(scoring)])
@@ -189,11 +211,11 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         found, _ = self.infer(state, rows, scoring=True)
         return Scored(shares(found.gamma), found.losses)
 
-    def score_part(self, state: AnyTopics | None, rows: MatrixRows, start: int) -> Scored:
-        """Scores of documents; words that no topic knows yet count in the loss, as words of a vocabulary with them."""
-        scored = self.score_rows(self.start_state(0) if state is None else state, rows)
+    def score_part(self, state: AnyTopics | None, rows: MatrixRows, start: int, widths: NDArray[np.int64]) -> Scored:
+        """Scores of documents; the words up to and with each are its vocabulary, also those that no topic knows yet."""
+        found, _ = self.infer(self.start_state(0) if state is None else state, rows, scoring=True, widths=widths)
         self.words_scored += float(rows.sparse.val.sum())
-        return scored
+        return Scored(shares(found.gamma), found.losses)
 
 
 def read_topics(state: TopicState, words: NDArray[np.int64]) -> Topics:
@@ -203,14 +225,16 @@ def read_topics(state: TopicState, words: NDArray[np.int64]) -> Topics:
 
 
 def find_words(rows: MatrixRows, known: int) -> tuple[Documents, NDArray[np.int64]]:
-    """The documents with their words numbered anew, and the words in the order of these numbers, which are known."""
+    """The documents with their words numbered anew, and the words in the order of these numbers, which are known.
+
+    How many words of the vocabulary are not known is left 0.
+    """
     block = rows.sparse
     numbers, counts = block.idx, block.val
     row = np.repeat(np.arange(block.rows), np.diff(block.indptr))
     inside = (numbers < known) & (numbers >= 0) & (counts > 0.0)
     outside = ~inside & (counts > 0.0)
     unknown = np.zeros((block.rows, 2))
-    unknown[:, 0] = np.bincount(row[outside], minlength=block.rows)
     unknown[:, 1] = np.bincount(row[outside], counts[outside], minlength=block.rows)
     words, local = np.unique(numbers[inside], return_inverse=True)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(row[inside], minlength=block.rows)))).astype(np.int64)

@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 
-from noregret.evaluation.capabilities import config_of, task_of
+from noregret.evaluation.capabilities import config_of, inner_learner, task_of
 from noregret.evaluation.report import count_of
 from noregret.learner.protocol import Learner
 from noregret.metrics import InputOrder, LabelBaselines, Metric, RowSizes, TargetBaselines
 from noregret.metrics.baselines import ErrorLoss, absolute_error
 
 LABELS = {"guessing the majority label so far": "majority", "the last label": "last_label"}
+LIKELIHOODS = {
+    "minus log-probabilities of documents": "race unigram, too: one distribution over words for all documents",
+    "minus log-densities": "race gaussian, too: one Gaussian for all rows",
+}
+"""Baselines for losses that are not squared distances."""
 TARGETS = {"the running mean": "mean", "the last target": "last_target"}
 
 
@@ -34,7 +39,9 @@ def describe_baselines(learner: Learner, report: Mapping[str, float], rounds: in
     if prediction == "target":
         return ", ".join(f"{name} loses {report[key] / rounds:.4g}" for name, key in TARGETS.items())
     if prediction == "components":
-        return f"rows as they come have the mean square {report['row_sizes'] / rounds:.4g}, the loss of keeping nothing"
+        other = LIKELIHOODS.get(getattr(inner_learner(learner), "loss_measure", ""))
+        size = report["row_sizes"] / rounds
+        return other or f"rows as they come have the mean square {size:.4g}, the loss of keeping nothing"
     if prediction == "score":
         right = 100 * report["pair_accuracy_as_they_come"]
         return f"the order in which the rows come has {right:.2f} % of pairs right"

@@ -29,7 +29,7 @@ ROLES = (
 READ_OPTIONS = (
     "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
     "labels_by", "skip", "limit", "shuffle", "passes", "query", "holdout", "holdout_seed", "unlabelled", "key",
-    "missing", "encoding",
+    "missing", "encoding", "documents",
 )  # fmt: skip
 
 Options: TypeAlias = Mapping[str, Any]  # read options that were given, by name

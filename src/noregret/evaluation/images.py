@@ -1,17 +1,23 @@
 """Pictures as arrays: PGM and PPM files without any library, other formats by pillow (an extra)."""
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadValue, import_extra
+from noregret.errors import BadValue, Error, import_extra
 
 PLAIN = (".pgm", ".ppm", ".pnm")
 KINDS = {b"P2": (1, False), b"P3": (3, False), b"P5": (1, True), b"P6": (3, True)}  # channels, whether binary
 MOST_PIXELS = 1 << 26
+REASONS = {
+    "UnidentifiedImageError": "it is no picture of a known format",
+    "DecompressionBombError": f"it has more than {MOST_PIXELS:,} pixels",
+}
+"""Errors of pillow in other words."""
 Picture = NDArray[np.float64]
 
 
@@ -21,14 +27,31 @@ def read_image(path: str) -> Picture:
         if Path(path).suffix.lower() in PLAIN:
             return parse_plain(Path(path).read_bytes(), path)
         pillow = import_extra("PIL.Image", "plots", f"{Path(path).suffix or 'this'} pictures")
-        with pillow.open(path) as picture:
-            grey = picture.mode in ("1", "L", "LA", "I", "I;16", "F")
-            return np.array(picture.convert("L" if grey else "RGB"), np.float64)
-    except (OSError, ValueError, SyntaxError) as error:
-        if isinstance(error, BadValue):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pillow.DecompressionBombWarning)  # refused below if it is too large
+            with pillow.open(path) as picture:
+                return convert(picture, path)
+    except Exception as error:  # pillow has many for damaged pictures
+        if isinstance(error, Error):
             raise
-        reason = getattr(error, "strerror", None) or "it is no picture of a known format"
+        reason = getattr(error, "strerror", None) or REASONS.get(type(error).__name__, error)
         raise BadValue(f"{path}: the picture cannot be read: {reason}") from None
+
+
+def convert(picture: Any, path: str) -> Picture:
+    """A picture of pillow as an array; what is transparent lies on white, 16 bits become numbers from 0 to 255."""
+    if picture.width * picture.height > MOST_PIXELS:
+        raise BadValue(f"{path}: the picture cannot be read: it has more than {MOST_PIXELS:,} pixels")
+    if picture.mode[:1] in ("I", "F"):
+        values = np.array(picture, np.float64)
+        deep = picture.mode.startswith("I;16") or (picture.mode == "I" and values.max() > 255.0)
+        return values / 257.0 if deep else values
+    if picture.has_transparency_data:
+        ground = picture.convert("RGBA")
+        white = import_extra("PIL.Image", "plots", "pictures").new("RGBA", ground.size, "white")
+        white.alpha_composite(ground)
+        return np.array(white.convert("L" if picture.mode == "LA" else "RGB"), np.float64)
+    return np.array(picture.convert("L" if picture.mode in ("1", "L") else "RGB"), np.float64)
 
 
 def parse_plain(content: bytes, path: str) -> Picture:

@@ -3,6 +3,7 @@
 import warnings
 from functools import partial
 from io import BytesIO
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from noregret.errors import BadValue, import_extra
@@ -52,8 +53,20 @@ def write(figure: Figure, target: Any, **options: Any) -> None:
         figure.savefig(target, **options)
 
 
+def check_picture(path: str, option: str) -> None:
+    """Refuse, before any work is done, a file whose extension is no format of pictures."""
+    import_extra("matplotlib", "plots", option)
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kind = Path(path).suffix.lower()
+    if kind[1:] not in FigureCanvasBase.get_supported_filetypes():
+        what = f"{kind} is" if kind else "a name without an extension is"
+        raise BadValue(f"{option} {path}: {what} not a format of pictures; use .png, .svg or .pdf")
+
+
 def save_figure(figure: Figure, path: str, option: str) -> None:
     """Write a figure to a file whose extension is its format; an error names the option that gave the path."""
+    check_picture(path, option)
     try:
         write(figure, path)
     except (OSError, ValueError) as error:

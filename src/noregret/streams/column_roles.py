@@ -38,7 +38,7 @@ def find_roles(names: Sequence[str], options: ReadOptions, source: Source) -> Co
 
     def indices_of(role: str) -> tuple[int, ...]:
         columns = getattr(options, role)
-        if not options.labelled or role in options.optional:  # rows to be predicted may lack columns
+        if role in options.optional:  # rows to be predicted may lack columns that a model remembers
             columns = [column for column in columns if column in names]
         return tuple(find_column(column, names, source.name, source.kind) for column in columns)
 

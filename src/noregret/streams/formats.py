@@ -77,6 +77,8 @@ def sniff_format(head: bytes, name: str) -> str:
     for signature, kind in SIGNATURES.items():
         if head.startswith(signature):
             return kind
+    if head[8:9] == b"{" and head[4:8] == bytes(4):
+        raise BadValue(f"{name}: this is a saved model, not data; `noregret show {name}` says what it can do")
     lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")]
     if lines and lines[0].lstrip(b"\xef\xbb\xbf ").startswith(b"{"):
         return "jsonl"
@@ -89,5 +91,6 @@ def sniff_format(head: bytes, name: str) -> str:
         return "csv"
     raise BadValue(
         f"{name}: this is neither libsvm (label index:value ...) nor vw (label |namespace feature ...) nor JSON "
-        "lines nor a table of cells separated by commas, semicolons, tabs or bars; say which with --format"
+        "lines nor a table of cells separated by commas, semicolons, tabs or bars; say which with --format, as "
+        "in --format text for lines of text"
     )

@@ -21,7 +21,7 @@ class Unsupervised(Task):
     scales_by_default = False
     default_learner = "svd"
     races = ("oja", "pca_incremental", "svd")
-    notes = ("rows are learned without labels; the loss is what is left of a row before it is learned",)
+    notes = ("rows are learned without labels; the loss of each is computed before it is learned",)
     no_classes = "unsupervised learning has no classes"
 
     @classmethod
