@@ -28,14 +28,14 @@ class DocumentReader:
     def read(self, X: Any) -> Any:
         """Dicts of words and counts; rows of numbers as they are, where there is no vocabulary."""
         if isinstance(X, Rows) and X.names is not None:
-            return [self.cut(words) for words in name_words(X)] if self.prefixes else name_words(X)
+            found = name_words(X.block, X.names)
+            return [self.cut(words) for words in found] if self.prefixes else found
         if self.vocabulary is None:
             return X
         if not isinstance(X, Rows):
             raise BadValue("--vocabulary is for files of word numbers and counts (LDA-C or libsvm)")
-        numbers = range(max(X.block.width, len(self.vocabulary)))
-        found = name_words(Rows(X.block, numbers))  # type: ignore[arg-type]
-        return [{self.find_word(int(number)): count for number, count in words.items()} for words in found]
+        found = name_words(X.block, range(max(X.block.width, len(self.vocabulary))))
+        return [{self.find_word(number): count for number, count in words.items()} for words in found]
 
     def find_word(self, number: int) -> str:
         words = self.vocabulary or ()

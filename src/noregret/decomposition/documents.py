@@ -34,7 +34,7 @@ def count_words(row: Any, number: int) -> dict[Any, int]:
     )
 
 
-def name_words(block: SparseBlock, names: Sequence[str]) -> list[dict[str, float]]:
+def name_words(block: SparseBlock, names: Sequence[Any]) -> list[dict[Any, float]]:
     """Rows whose features have names as dicts."""
     words, counts, ends = block.idx.tolist(), block.val.tolist(), block.indptr.tolist()
     return [{names[words[at]]: counts[at] for at in range(first, last)} for first, last in pairwise(ends)]
