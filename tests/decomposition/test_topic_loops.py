@@ -202,7 +202,14 @@ def test_a_share_of_a_slot_up_to_1e_17_is_none(share: float, counts: float) -> N
     assert parts.sticks.counts.tolist() == [1.0, share]
 
 
-def test_ascent_ends_when_the_bound_changes_by_a_smaller_share_than_the_tolerance() -> None:
+def test_slots_whose_shares_differ_by_much_do_not_overflow() -> None:
+    one, room = np.ones(1), stick_loops.allocate_room(4, 1, 3, 1)
+    room.assigned[:], room.second[:], room.across[0, 0] = 1.0, [-2000.0, 0.0, -1000.0], -3.0
+    assert stick_loops.assign_slots(one, 3, 1, 1.0, room) == -3.0
+    np.testing.assert_allclose(room.words, [0.0, 1.0, 0.0], atol=1e-300)
+
+
+def test_ascent_ends_when_the_bound_grows_by_a_smaller_share_than_the_tolerance() -> None:
     """And at the tolerance it goes on."""
     lam, found = draw_topics(6, 9), 0
     for seed in range(20):

@@ -71,7 +71,7 @@ class NaiveHDP:
             bound -= (gammaln(a + b) - gammaln(a) - gammaln(b)).sum()
             bound += (n[:, None] * phi * (second + (assigned @ logs).T - np.log(np.maximum(phi, 1e-300)))).sum()
             bounds.append(float(bound))
-            if on and len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < self.p["tolerance"] * abs(bounds[-2]):
+            if on and len(bounds) > 1 and bounds[-1] - bounds[-2] < self.p["tolerance"] * abs(bounds[-2]):
                 break
         self.bounds.append(bounds)
         return phi, assigned, candidates

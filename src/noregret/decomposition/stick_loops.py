@@ -64,7 +64,7 @@ class Room(NamedTuple):
     across: Floats  # candidates x words: the same
     slots: Floats  # slots x words
     assigned: Floats  # slots x candidates
-    fits: Floats  # by candidate: E log-likelihood of a slot
+    fits: Floats  # by candidate: E log-likelihood of a slot, and E log of its share
     first: Floats  # by candidate: E log of its share
     second: Floats  # by slot: E log of its share
     words: Floats  # by slot: expected words
@@ -152,7 +152,7 @@ def take_largest(masses: Floats) -> int:
 
 
 def ascend(counts: Floats, numbers: Floats, room: Room) -> float:
-    """Coordinate ascent until the bound hardly changes any more; returns the bound."""
+    """Coordinate ascent until the bound hardly grows any more; returns the bound."""
     K, C, iterations, before = int(numbers[SLOTS]), int(numbers[CANDIDATES]), 0, math.nan
     uniform = numbers[SWEEPS] == 0.0
     while True:
@@ -161,7 +161,7 @@ def ascend(counts: Floats, numbers: Floats, room: Room) -> float:
         bound += assign_slots(counts, K, C, sticks, room)
         bound += break_stick(K, numbers[ALPHA], sticks, room)
         iterations += 1
-        settled = sticks == 1.0 and abs(bound - before) < numbers[TOLERANCE] * abs(before)
+        settled = sticks == 1.0 and bound - before < numbers[TOLERANCE] * abs(before)
         if settled or iterations >= numbers[ITERATIONS]:
             return bound
         before = bound
@@ -178,7 +178,7 @@ def assign_topics(counts: Floats, K: int, C: int, sticks: float, room: Room) -> 
         for w in range(W, padded):
             parts[w] = 0.0
         for c in range(C):
-            fits[c] = 0.0
+            fits[c] = sticks * room.first[c]
         for w in range(0, padded, LANES):
             i, j, m, n = parts[w], parts[w + 1], parts[w + 2], parts[w + 3]
             rows = room.logs[w : w + LANES]
@@ -186,17 +186,17 @@ def assign_topics(counts: Floats, K: int, C: int, sticks: float, room: Room) -> 
                 fits[c] += (i * rows[0, c] + j * rows[1, c]) + (m * rows[2, c] + n * rows[3, c])
         top = -math.inf
         for c in range(C):
-            top = max(top, fits[c] + sticks * room.first[c])
+            top = max(top, fits[c])
         total = 0.0
         for c in range(C):
-            own[c] = exp_below_zero(fits[c] + sticks * room.first[c] - top)
+            own[c] = exp_below_zero(fits[c] - top)
         for c in range(C):
             total += own[c]
         for c in range(C):
             own[c] /= total
         bound += top + math.log(total)
         for c in range(C):
-            bound += own[c] * ((1.0 - sticks) * room.first[c] - fits[c])
+            bound += own[c] * (room.first[c] - fits[c])
     return bound
 
 
