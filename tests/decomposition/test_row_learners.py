@@ -354,8 +354,9 @@ def test_two_learners_count_as_the_second_does() -> None:
 def test_what_can_be_chained() -> None:
     words = 'after a decomposition comes a learner, such as nr.make("arow"), not '
     assert refusal(lambda: make("svd") | 3) == words + "3"
-    for other in (make("oja"), make("arow"), make("svd") | make("arow")):
-        assert refusal(lambda: make("svd") | type(other)).startswith(words)  # noqa: B023
+    counted = type("Counted", (type(make("oja")),), {"rounds": 0, "mistakes": 0, "updates": 0, "source": None})
+    for kind in (type(make("oja")), type(make("arow")), counted):  # the last has all attributes of a learner
+        assert refusal(lambda: make("svd") | kind).startswith(words)  # noqa: B023
     words = 'decomposed needs a decomposition, such as nr.make("svd"), before a learner, not '
     assert refusal(lambda: nr.make("decomposed", decomposition="arow", learner="arow")).startswith(words)
     assert as_rows([[1.0, np.inf], [np.nan, 2.0]]).tolist() == [[1.0, 0.0], [0.0, 2.0]]
