@@ -48,7 +48,7 @@ def part_ends(count: int) -> list[int]:
     ends, done = [], 0
     for bit in reversed(range(count.bit_length())):
         size = 1 << bit
-        if size >= FEW and (count - small) & size:
+        if size >= FEW and count & size:
             done += size
             ends.append(done)
     return [*ends, count] if small else ends
