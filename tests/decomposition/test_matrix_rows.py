@@ -152,6 +152,7 @@ def test_products_of_rows_do_not_depend_on_those_beside_them() -> None:
     assert as_floats([[1, 2]]).tolist() == [[1.0, 2.0]]
     wrong: tuple[Any, ...] = ("ab", [[1.0], [2.0, 3.0]], {}, None)
     assert all(as_floats(one).ndim < 2 for one in wrong)
+    assert as_floats("ab").tolist() == []
     assert pad_columns(A, 5).tolist() == [[0.0, 1.0, 2.0, 0.0, 0.0], [3.0, 4.0, 5.0, 0.0, 0.0]]
 
 
