@@ -244,8 +244,13 @@ def test_rows_that_wait_are_kept_in_order_and_few_parts() -> None:
         waiting = waiting.add(take_rows(nr.data.blocks.DenseBlock(X), start, start + 1, 3))
         copied += sum(part.rows for part in waiting.parts if id(part) not in before)
         assert waiting.rows == start + 1
-        assert len(waiting.parts) <= 1 + np.log2(start + 1)
+        assert len(waiting.parts) == (start + 1).bit_count()
+        assert (np.diff([part.rows for part in waiting.parts]) < 0).all()
     assert copied <= 100 * (1 + np.log2(100))
     np.testing.assert_array_equal(waiting.whole.dense, X)
-    assert waiting.add(WaitingRows().whole).rows == 100
+    assert waiting.add(WaitingRows().whole).parts == waiting.parts
+    for start, stop in ((0, 100), (0, 1), (3, 64), (63, 65), (64, 96), (10, 97), (97, 100), (99, 100)):
+        np.testing.assert_array_equal(waiting.between(start, stop).dense, X[start:stop])
+    narrow = WaitingRows().add(take_rows(nr.data.blocks.DenseBlock(X[:3] * [1.0, 0.0, 0.0]), 0, 3, 3))
+    assert (narrow.width, narrow.between(0, 2).width, narrow.add(waiting.whole).between(0, 4).width) == (3, 1, 3)
     assert (WaitingRows().rows, WaitingRows().width, WaitingRows().whole.rows) == (0, 0, 0)

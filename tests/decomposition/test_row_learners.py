@@ -111,8 +111,9 @@ def test_learning_computes_no_losses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["oja", "kmeans", "svd", "pca_incremental"])
 def test_rows_that_wait_for_a_mini_batch_of_a_given_size_score_no_others(name: str) -> None:
-    losses = make(name, batch=100).play(X).losses
-    np.testing.assert_allclose(losses, np.sum(X * X, axis=1))
+    learner = make(name, batch=100)
+    losses = [learner.play(X[start : start + 5]).losses for start in range(0, 40, 5)]
+    np.testing.assert_allclose(np.concatenate(losses), np.sum(X * X, axis=1))
 
 
 def test_states_grow_only_for_new_features(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,8 +215,9 @@ def test_components_beyond_those_known_are_zero_and_signs_are_those_of_the_compo
     assert found[:, 3].tolist() == [0.0] * 40
 
 
-def test_errors_of_rows_that_wait_name_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    learner = make("svd", rank=2, batch=30).learn(X[:20])
+@pytest.mark.parametrize("batch", [0, 30])
+def test_errors_of_rows_that_wait_name_the_first(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = make("svd", rank=2, batch=batch).learn(X[:20])
 
     def fail(state: Any, rows: Any) -> None:
         raise np.linalg.LinAlgError
