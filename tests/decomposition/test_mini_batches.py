@@ -8,8 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 import noregret as nr
+from noregret.decomposition.base import UnsupervisedLearner
+from noregret.decomposition.factors import Factors
 from noregret.decomposition.matrix_rows import take_rows
-from noregret.decomposition.mini_batches import early_look, next_look, part_ends, quickest_batch
+from noregret.decomposition.mini_batches import early_look, free_batch_param, next_look, part_ends, quickest_batch
 from noregret.decomposition.waiting_rows import WaitingRows
 from noregret.learner.model_file import load, save
 
@@ -72,6 +74,11 @@ def test_rows_that_are_filled_in_or_projected_do_not_wait_long() -> None:
     X = random_rows(70, 4)
     assert sizes("svd", X, rank=2, missing="nan") == [16, 32, 48, 64]
     assert sizes("svd", X, rank=2, ceiling="project") == [16, 32, 48, 64]
+
+
+def test_the_size_that_is_not_given_is_zero() -> None:
+    size = free_batch_param()
+    assert (size.default, size.at_least, size.at_most) == (0.0, 0.0, 1 << 16)
 
 
 def test_the_largest_narrow_rows_and_the_smallest_wide_ones() -> None:
@@ -195,6 +202,40 @@ def test_results_after_every_row_learn_no_row_many_times(name: str, monkeypatch:
     np.testing.assert_array_equal(nr.make(name, rank=4).learn(X).components, found)  # type: ignore[attr-defined]
 
 
+def test_blocks_are_cut_only_where_a_mini_batch_is_full_or_rows_are_scored_by_more_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    starts: list[int] = []
+    monkeypatch.setattr(UnsupervisedLearner, "check_rows", lambda self, rows, start: starts.append(start))
+    X = random_rows(90, 10)
+    for name, options, scores, expected in (
+        ("svd", {}, False, [0, 50]),
+        ("svd", {}, True, [0, 16, 32, 50]),
+        ("oja", {"batch": 60}, False, [0, 60]),
+        ("oja", {"batch": 60}, True, [0, 60]),
+    ):
+        learner: Any = nr.make(name, rank=3, **options)
+        starts.clear()
+        (learner.play if scores else learner.learn)(X)
+        assert starts == expected
+
+
+def test_a_state_is_copied_once_in_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[int] = []
+    copy = Factors.copy
+
+    def counted(self: Factors) -> Factors:
+        copies.append(self.rows)
+        return copy(self)
+
+    monkeypatch.setattr(Factors, "copy", counted)
+    learner: Any = nr.make("svd", rank=3, batch=2)
+    learner.learn(random_rows(9, 4))
+    assert copies == []
+    learner.learn(random_rows(9, 4))
+    assert copies == [8]
+
+
 def test_rows_that_wait_are_kept_in_order_and_few_parts() -> None:
     X = random_rows(100, 3)
     waiting, copied = WaitingRows(), 0
@@ -203,8 +244,13 @@ def test_rows_that_wait_are_kept_in_order_and_few_parts() -> None:
         waiting = waiting.add(take_rows(nr.data.blocks.DenseBlock(X), start, start + 1, 3))
         copied += sum(part.rows for part in waiting.parts if id(part) not in before)
         assert waiting.rows == start + 1
-        assert len(waiting.parts) <= 1 + np.log2(start + 1)
+        assert len(waiting.parts) == (start + 1).bit_count()
+        assert (np.diff([part.rows for part in waiting.parts]) < 0).all()
     assert copied <= 100 * (1 + np.log2(100))
     np.testing.assert_array_equal(waiting.whole.dense, X)
-    assert waiting.add(WaitingRows().whole).rows == 100
+    assert waiting.add(WaitingRows().whole).parts == waiting.parts
+    for start, stop in ((0, 100), (0, 1), (3, 64), (63, 65), (64, 96), (10, 97), (97, 100), (99, 100)):
+        np.testing.assert_array_equal(waiting.between(start, stop).dense, X[start:stop])
+    narrow = WaitingRows().add(take_rows(nr.data.blocks.DenseBlock(X[:3] * [1.0, 0.0, 0.0]), 0, 3, 3))
+    assert (narrow.width, narrow.between(0, 2).width, narrow.add(waiting.whole).between(0, 4).width) == (3, 1, 3)
     assert (WaitingRows().rows, WaitingRows().width, WaitingRows().whole.rows) == (0, 0, 0)

@@ -73,7 +73,7 @@ class BlockRounds(Generic[AnyState]):
         while at < rows:
             size = self.learner.next_batch(self.state, int(widths[at]))
             full = max(start + size - self.pending.rows, at + 1)
-            at = rows if self.state is not None else int(np.searchsorted(widths, widths[at], side="right"))
+            at = int(np.searchsorted(widths, widths[at], side="right"))
             if full <= at:
                 return full
         return rows
@@ -91,8 +91,6 @@ class BlockRounds(Generic[AnyState]):
         """
         ends = part_ends(count)
         known = {one.rows: one for one in self.seen}
-        if ends[-1] in known:
-            return known[ends[-1]].state
         seen = [known[end] for end in takewhile(known.__contains__, ends)]
         for start, stop in pairwise([0, *ends][len(seen) :]):
             before = seen[-1].state if seen else self.state

@@ -44,11 +44,6 @@ def next_look(learned: int, waiting: int) -> int:
 
 def part_ends(count: int) -> list[int]:
     """Where parts of so many rows end: parts of 2^k rows, the largest first, and at last one of fewer than 16."""
-    small = count % FEW
-    ends, done = [], 0
-    for bit in reversed(range(count.bit_length())):
-        size = 1 << bit
-        if size >= FEW and (count - small) & size:
-            done += size
-            ends.append(done)
-    return [*ends, count] if small else ends
+    ends = [count >> bit << bit for bit in reversed(range(count.bit_length())) if count >> bit & 1]
+    full = [end for end in ends if end % FEW == 0]
+    return [*full, count] if count % FEW else full
