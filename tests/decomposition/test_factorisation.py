@@ -130,7 +130,7 @@ def baseline(state: Any, u: int, i: int) -> float:
 
 
 def test_scores_far_below_0_predict_the_lowest_rating() -> None:
-    assert predict_share(0.5, -700.0) == pytest.approx(np.exp(-700.0), rel=1e-9)
+    assert predict_share(0.5, -700.0) == pytest.approx(np.exp(-700.0), rel=1e-9, abs=0.0)
     assert [predict_share(0.9, score) for score in (-700.5, -1e3, -np.inf)] == [0.0] * 3
     assert [predict_share(0.9, score) for score in (700.5, np.inf)] == [1.0] * 2
     assert predict_share(0.9, 0.0) == pytest.approx(0.9)

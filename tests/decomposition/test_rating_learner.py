@@ -119,6 +119,14 @@ def test_ratings_of_a_user_are_told_in_the_order_of_their_items() -> None:
     assert list(make().learn(PAIRS, Y).ratings_of("a").items()) == [(1, 2.0), (2, 5.0)]
 
 
+@pytest.mark.parametrize("users", range(1, 10))
+def test_a_user_who_is_not_known_has_no_ratings_however_many_are(users: int) -> None:
+    """Not those of the last user either, where there is no room for more."""
+    learner = make("rating_mean").learn([(user, user) for user in range(users)], [3.0] * users)
+    assert learner.ratings_of("new") == {}
+    assert [item for item, _ in learner.recommend("new")] == list(range(users))
+
+
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 

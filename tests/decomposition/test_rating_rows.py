@@ -29,7 +29,11 @@ EXPECTED = pack(make().learn(PAIRS, Y))
 
 def frame(library: str, **columns: str) -> Any:
     cells = {columns.get(name, name): [row[at] for row in ROWS] for at, name in enumerate(("user", "item", "rating"))}
-    return pytest.importorskip(library).DataFrame(cells)
+    return (
+        pytest.importorskip(library).table(cells)
+        if library == "pyarrow"
+        else pytest.importorskip(library).DataFrame(cells)
+    )
 
 
 FORMS: dict[str, Callable[[], tuple[Any, Any]]] = {
@@ -43,6 +47,7 @@ FORMS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "array of objects": lambda: (np.array(PAIRS, object), Y),
     "arrays": lambda: (list(np.array(ROWS)), None),
     "pandas": lambda: (frame("pandas"), None),
+    "record batch": lambda: (frame("pyarrow").to_batches()[0], None),
     "polars": lambda: (frame("polars", user="user_id", item="ItemID"), None),
 }  # fmt: skip
 
