@@ -15,6 +15,7 @@ from noregret.decomposition import base
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.decomposed import as_rows
 from noregret.decomposition.factors import Factors
+from noregret.decomposition.matrix_rows import slices
 from noregret.decomposition.parameters import batch_param, check_whole, rank_param, threshold_param
 from noregret.decomposition.truth import check_truth
 from noregret.decomposition.waiting_rows import WaitingRows
@@ -185,8 +186,8 @@ def test_many_rows_are_scored_as_each_alone(name: str) -> None:
         alone = learner.score(many[at : at + 1])
         assert alone.losses.tolist() == whole.losses[at : at + 1].tolist()
         assert alone.components.tolist() == whole.components[at : at + 1].tolist()
-    assert list(base.slices(530)) == [(0, 256), (256, 512), (512, 530)]
-    assert (list(base.slices(0)), list(base.slices(256))) == ([(0, 0)], [(0, 256)])
+    assert list(slices(530)) == [(0, 256), (256, 512), (512, 530)]
+    assert (list(slices(0)), list(slices(256))) == ([(0, 0)], [(0, 256)])
 
 
 def test_no_rows_have_no_components() -> None:

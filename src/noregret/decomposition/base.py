@@ -14,7 +14,7 @@ the same to the last bit however the rows are batched.
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.decomposition.block_rounds import BlockRounds, Seen
-from noregret.decomposition.matrix_rows import MatrixRows, take_rows
+from noregret.decomposition.matrix_rows import MatrixRows, slices, take_rows, turn_columns
 from noregret.decomposition.memory import memory_in_words, require_memory
 from noregret.decomposition.parameters import check_whole
 from noregret.decomposition.row_encoder import RowConfig, RowEncoder
@@ -72,6 +72,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     task: str = "unsupervised"
     shared = ("card", "row_config", "pending", "seen")
     loss_measure: ClassVar[str] = "squared distances"  # what its losses are; others cannot be compared with them
+    steady = False  # whether states that score rows follow each other
     learns_part: ClassVar[bool] = True  # whether results include rows of a mini-batch that is not full yet
 
     def __init__(self, batch: float = 1, missing: bool = False, **options: Any) -> None:
@@ -121,6 +122,9 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def next_batch(self, state: AnyState | None, width: int) -> int:
         """How many rows are learned together next, by what is known so far; before that, by how many features come."""
         return self.first_batch if state is None else self.batch
+
+    def follow(self, state: AnyState, before: AnyState) -> None:
+        """Called with a state that scores rows and was not made from the one that scored those before them."""
 
     def read_rows(self, X: Any, learn: bool) -> Any:
         """Rows as the encoder takes them; a method whose rows are something else, such as texts, converts them here."""
@@ -284,10 +288,10 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         with self._lock:
             state = self.latest
             found, signs = self._score_by(state, X).components, self.find_signs(state)
-            return found if signs is None else found * np.append(signs, np.ones(found.shape[1] - signs.size))
+            return found if signs is None else turn_columns(found, signs)
 
     def find_signs(self, state: AnyState) -> Floats | None:
-        """By which signs results differ from what is scored while learning, where components keep their signs."""
+        """By which signs, or by which matrix, results differ from what is scored while learning."""
         return None
 
     def transform_one(self, x: RowLike) -> NDArray[Any]:
@@ -391,12 +395,3 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
         """The learner of a header and arrays, all checked."""
         return restore_learner(cls, header, arrays)
-
-
-SLICE = 256  # rows that are scored together
-
-
-def slices(rows: int) -> Iterator[tuple[int, int]]:
-    """The rows in parts that are in memory together; no rows are a part of none."""
-    for start in range(0, max(rows, 1), SLICE):
-        yield start, min(start + SLICE, rows)

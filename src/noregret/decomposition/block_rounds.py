@@ -52,11 +52,14 @@ class BlockRounds(Generic[AnyState]):
 
     def learn(self, start: int) -> None:
         """Learn the rows that wait."""
+        before = self.looked_at(self.pending.rows - 1) if self.learner.steady else None
         if self.state is None:
             self.state, self.own = self.learner.fresh_state(self.pending.width), True
         elif not self.own:
             self.state, self.own = self.state.copy(), True
         self.learner.learn_batch(self.state, self.pending.whole, start)
+        if before is not None:
+            self.learner.follow(self.state, before)
         self.learned += self.pending.rows
         self.pending, self.seen = WaitingRows(), ()
 
@@ -80,8 +83,13 @@ class BlockRounds(Generic[AnyState]):
 
     def scoring_state(self) -> AnyState | None:
         """The state that scores the next row."""
-        looked = early_look(self.learned, self.pending.rows) if self.learner.looks_early else 0
-        return self.state_with(looked) if looked else self.state
+        looked = self.looked_at(self.pending.rows)
+        return self.state if looked is None else looked
+
+    def looked_at(self, waiting: int) -> AnyState | None:
+        """The state with the first of so many rows that wait, if it scores the row after them."""
+        looked = early_look(self.learned, waiting) if self.learner.looks_early else 0
+        return self.state_with(looked) if looked else None
 
     def state_with(self, count: int) -> AnyState:
         """The state with the first so many of the rows that wait.
@@ -97,6 +105,9 @@ class BlockRounds(Generic[AnyState]):
             rows = self.pending.between(start, stop)
             state: AnyState = self.learner.fresh_state(rows.width) if before is None else before.copy()
             self.learner.learn_batch(state, rows, 0)
+            earlier = self.looked_at(stop - 1) if self.learner.steady and not start else None
+            if earlier is not None:
+                self.learner.follow(state, earlier)
             seen.append(Seen(stop, state))
         self.seen = tuple(seen)
         return seen[-1].state

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.decomposition.base import UnsupervisedLearner
+from noregret.decomposition.steady import SteadyLearner
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import as_learner, describe, with_probabilities
 from noregret.learner.base_learner import BaseLearner, Transforms
@@ -46,6 +47,8 @@ class Decomposed(BaseLearner):
         first = as_learner(decomposition, "decomposed")
         if not isinstance(first, UnsupervisedLearner):
             raise BadValue(f'decomposed needs a decomposition, such as nr.make("svd"), before a learner, not {first!r}')
+        if isinstance(first, SteadyLearner):
+            first.keep_steady()
         self.decomposition: UnsupervisedLearner[Any] = first
         self.learner = as_learner(learner, "decomposed")
 

@@ -85,5 +85,6 @@ def append_columns(factors: Factors, columns: Floats) -> None:
     both[factors.features :, r:] = np.eye(count)
     factors.basis, factors.turn = np.asfortranarray(both @ other[:kept].T), np.eye(kept)
     factors.values = values[:kept]
+    factors.turn_frame(other[:kept, :r], factors.frame)
     kept_rows(factors).replace(np.concatenate((whole, new), axis=1) @ left[:, :kept])
     factors.sums = kept_rows(factors).whole(kept).sum(axis=0)

@@ -33,6 +33,7 @@ class Limits:
     threshold: float  # directions smaller than this share of the largest singular value
     project: bool = False  # at the ceiling, new directions are ignored; otherwise the smallest one is dropped
     spare: int = 1  # columns that the basis may have beyond the rank
+    steady: bool = False  # whether there is a frame
 
     @property
     def share(self) -> float:
@@ -60,12 +61,14 @@ class Factors:
     sums: Floats  # the sum of the rows of V
     rows: int = 0  # of the matrix
     left: RowFactors | None = None  # V, where it is kept
+    frame: Floats | None = None  # r x rank: what the columns of U are in coordinates that turn as little as possible
 
     @classmethod
     def start(cls, features: int, limits: Limits, keep_rows: bool = False) -> Self:
         """The factors of a matrix without rows."""
         left, none = RowFactors() if keep_rows else None, np.zeros(0)
-        return cls(limits, np.zeros((features, 0), order="F"), np.zeros((0, 0)), none, none, 0, left)
+        frame = np.zeros((0, limits.rank)) if limits.steady else None
+        return cls(limits, np.zeros((features, 0), order="F"), np.zeros((0, 0)), none, none, 0, left, frame)
 
     @property
     def features(self) -> int:
@@ -98,11 +101,34 @@ class Factors:
         """The mean of all rows."""
         return self.basis @ (self.turn @ (self.values * self.sums)) / max(self.rows, 1)
 
+    def start_frame(self) -> None:
+        """Let the coordinates of rows be their components as they are now, and turn as little as possible from then on.
+
+        The columns of U turn among each other where singular values are close; what is learned of rows by their
+        components would lose its meaning.
+        """
+        if self.frame is None:
+            self.frame = np.eye(self.rank, self.limits.rank)
+
+    def turn_frame(self, overlap: Floats, frame: Floats | None) -> None:
+        """Take the frame in which the columns of U are nearest to old ones in theirs; `overlap` is new' old."""
+        if frame is not None:
+            left, _, right = np.linalg.svd(overlap @ frame, full_matrices=False)
+            self.frame = left @ right
+
+    def follow(self, other: "Factors") -> None:
+        """Take the frame in which the columns of U are nearest to those of another decomposition."""
+        self.turn_frame(self.right[: other.features].T @ other.right, other.frame)
+
     # ---- rows that are not learned -------------------------------------------------------------------------------
 
     def project(self, rows: Floats) -> Floats:
         """The components of rows: their coordinates along the columns of U."""
         return row_products(row_products(rows, self.basis), self.turn)
+
+    def locate(self, components: Floats) -> Floats:
+        """Components in coordinates of the frame, if there is one."""
+        return components if self.frame is None else row_products(components, self.frame)
 
     def rebuild(self, components: Floats) -> Floats:
         """The rows that have these components and nothing else."""
@@ -164,6 +190,7 @@ class Factors:
         self.values = values[:r].copy()
         self.sums = (sums @ self.basis) / self.values
         self.rows += len(rows)
+        self.turn_frame(self.basis.T @ before, self.frame)
 
     def append_directly(self, rows: Floats) -> Floats:
         """The same where a basis of all features is the smaller one: decompose diag(s) U' with the rows below it."""
@@ -173,6 +200,7 @@ class Factors:
         signs = choose_signs(before, right[:r].T)
         self.basis, self.turn = np.asfortranarray(right[:r].T * signs), np.eye(r)
         self.values = values[:r].copy()
+        self.turn_frame(self.basis.T @ before, self.frame)
         return np.ascontiguousarray(left[:, :r] * signs)
 
     def merge(self, other: "Factors") -> None:
@@ -204,7 +232,8 @@ class Factors:
         turn, right = turn[:, :r], right[:r].T
         self.basis = np.asfortranarray(np.concatenate((self.basis, new), axis=1))
         signs = choose_signs(self.turn, turn, self.basis)
-        self.turn, self.values = np.ascontiguousarray(turn * signs), values[:r].copy()
+        old, self.turn, self.values = self.turn, np.ascontiguousarray(turn * signs), values[:r].copy()
+        self.turn_frame(self.turn[: len(old)].T @ old, self.frame)
         if self.basis.shape[1] > self.limits.rank + self.limits.spare:
             self.compact()
         return np.ascontiguousarray(right * signs)

@@ -18,6 +18,7 @@ def dump_factors(factors: Factors) -> tuple[Header, Arrays]:
     """The factors as they are, also what is still to be multiplied, so that whoever goes on gets the same bits."""
     arrays: Arrays = {"basis": np.ascontiguousarray(factors.basis), "turn": np.ascontiguousarray(factors.turn)}
     arrays |= {"values": factors.values, "sums": factors.sums}
+    arrays |= {} if factors.frame is None else {"frame": np.ascontiguousarray(factors.frame)}
     left = factors.left
     blocks = [] if left is None else list(zip(left.blocks, left.rotations, strict=True))
     for number, (block, rotation) in enumerate(blocks):
@@ -38,6 +39,11 @@ def restore_factors(fresh: Factors, header: Header, arrays: Arrays) -> Factors:
         raise corrupt("the factors of its matrix are not orthonormal")
     fresh.basis, fresh.turn, fresh.values, fresh.sums = np.asfortranarray(basis), turn, values, sums
     fresh.rows = rows
+    if "frame" in arrays:
+        frame = read_array(arrays, "frame", 2)
+        if frame.shape != (r, limits.rank) or not are_orthonormal(frame.T):
+            raise corrupt("the frame of its components does not fit them")
+        fresh.frame = frame
     blocks = read_count(header, "blocks", 0 if fresh.left is None else MOST_BLOCKS)
     if fresh.left is not None:
         for number in range(blocks):

@@ -6,14 +6,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.decomposition.base import Scored, UnsupervisedLearner
+from noregret.decomposition.base import Scored
 from noregret.decomposition.component_table import describe_components
-from noregret.decomposition.factors import Factors, Limits, leading_signs, upright_rows
+from noregret.decomposition.factors import Factors, Limits, upright_rows
 from noregret.decomposition.factors_file import LONGEST, dump_factors, read_array, restore_factors
-from noregret.decomposition.matrix_rows import FARTHEST, SMALLEST_SQUARE, MatrixRows, pad_columns
+from noregret.decomposition.matrix_rows import FARTHEST, SMALLEST_SQUARE, MatrixRows
 from noregret.decomposition.mini_batches import FEW, free_batch_param, quickest_batch
 from noregret.decomposition.parameters import check_whole, rank_param, threshold_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
+from noregret.decomposition.steady import SteadyLearner
 from noregret.learner.header_fields import corrupt, read_count, read_number
 from noregret.learner.model_file import Arrays, Header, register_kind
 from noregret.rules.method_card import method_card
@@ -70,7 +71,7 @@ class Centred:
     params={"rank": rank_param(20), "batch": free_batch_param(), "threshold": threshold_param()},
     options=ROW_OPTIONS,
 )
-class IncrementalPCA(UnsupervisedLearner[Centred]):
+class IncrementalPCA(SteadyLearner[Centred]):
     """Principal components of all rows so far, centred by their mean."""
 
     kind: ClassVar[str] = "pca_incremental"
@@ -87,7 +88,8 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     def start_state(self, features: int) -> Centred:
-        limits = Limits(self.rank, self.threshold, spare=max(self.rank, (self.batch or FEW) + 1))
+        spare = max(self.rank, (self.batch or FEW) + 1)
+        limits = Limits(self.rank, self.threshold, spare=spare, steady=self.steady)
         return Centred(Factors.start(features, limits), np.zeros(features))
 
     def next_batch(self, state: Centred | None, width: int) -> int:
@@ -100,7 +102,7 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
         centred = rows.dense - state.mean
         components = state.factors.project(centred)
         errors = state.factors.errors(centred, components)
-        return Scored(pad_columns(components, self.rank), errors + rows.beyond)
+        return Scored(self.describe(state, components, self.rank), errors + rows.beyond)
 
     # ---- results -------------------------------------------------------------------------------------------------
 
@@ -129,8 +131,8 @@ class IncrementalPCA(UnsupervisedLearner[Centred]):
         """The directions of the largest variance, one in each row; the largest entry of each is positive."""
         return upright_rows(self.latest.factors.right)
 
-    def find_signs(self, state: Centred) -> Floats:
-        return leading_signs(state.factors.right)
+    def factors_of(self, state: Centred) -> Factors:
+        return state.factors
 
     def describe_results(self) -> list[str]:
         """The share of variance of each component, and its largest entries."""

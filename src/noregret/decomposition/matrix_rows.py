@@ -1,5 +1,6 @@
 """A few rows as a matrix, dense or sparse: what decompositions learn from, copied from the caller's arrays."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -25,6 +26,7 @@ from noregret.learner.model_file import Arrays
 Floats = NDArray[np.float64]
 LARGEST = 1e150  # values whose squares are still finite
 FARTHEST = LARGEST * (1.0 + 1e-9)  # a mean of rows, which rounding may place beyond them
+SLICE = 256  # rows that are scored together
 SMALLEST_SQUARE = 1e-290  # sums of squares below this have lost digits: numbers end at 5e-324
 
 
@@ -181,6 +183,12 @@ def read_matrix(values: Any, wanted: str, largest: float) -> Floats:
     return matrix
 
 
+def slices(rows: int) -> Iterator[tuple[int, int]]:
+    """The rows in parts that are in memory together; no rows are a part of none."""
+    for start in range(0, max(rows, 1), SLICE):
+        yield start, min(start + SLICE, rows)
+
+
 def row_dots(one: Floats, other: Floats) -> Floats:
     """The dot product of each row with the same row of another matrix; it does not depend on the rows beside it."""
     return np.asarray(np.matmul(one[:, None, :], other[:, :, None])[:, 0, 0])
@@ -189,6 +197,13 @@ def row_dots(one: Floats, other: Floats) -> Floats:
 def row_products(rows: Floats, matrix: Floats) -> Floats:
     """Each row times a matrix, one row at a time: as `rows @ matrix`, but no row depends on those beside it."""
     return np.asarray(np.matmul(rows[:, None, :], matrix)[:, 0, :])
+
+
+def turn_columns(matrix: Floats, turn: Floats) -> Floats:
+    """The matrix times another or, with a row of signs, its first columns with these signs."""
+    if turn.ndim == 1:
+        return np.asarray(matrix * np.append(turn, np.ones(matrix.shape[1] - turn.size)))
+    return pad_columns(row_products(matrix, np.ascontiguousarray(turn)), matrix.shape[1])
 
 
 def pad_columns(matrix: Floats, columns: int) -> Floats:

@@ -7,16 +7,17 @@ from numpy.typing import NDArray
 
 from noregret.data.inputs import RowLike, RowsLike
 from noregret.decomposition import factor_changes
-from noregret.decomposition.base import Scored, UnsupervisedLearner
+from noregret.decomposition.base import Scored
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors import Factors, Limits, leading_signs, upright_rows
 from noregret.decomposition.factors_file import dump_factors, restore_factors
-from noregret.decomposition.matrix_rows import LARGEST, MatrixRows, pad_columns, read_matrix, take_rows
+from noregret.decomposition.matrix_rows import LARGEST, MatrixRows, read_matrix, take_rows
 from noregret.decomposition.merge_features import align_features
 from noregret.decomposition.mini_batches import FEW, free_batch_param, quickest_batch
 from noregret.decomposition.missing_entries import fill_missing, find_observed
 from noregret.decomposition.parameters import check_whole, rank_param, threshold_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
+from noregret.decomposition.steady import SteadyLearner
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import check_integer
 from noregret.learner.encode import one_row
@@ -54,7 +55,7 @@ Floats = NDArray[np.float64]
     options=ROW_OPTIONS,
     merge=Merge("exact", "the decomposition of the rows of both, up to the rank"),
 )
-class SVD(UnsupervisedLearner[Factors]):
+class SVD(SteadyLearner[Factors]):
     """Singular value decomposition of all rows so far, up to a rank."""
 
     kind: ClassVar[str] = "svd"
@@ -74,7 +75,7 @@ class SVD(UnsupervisedLearner[Factors]):
 
     def start_state(self, features: int) -> Factors:
         project, spare = self.chosen["ceiling"] == "project", max(self.rank, self.batch or FEW)
-        limits = Limits(self.rank, self.threshold, project, spare)
+        limits = Limits(self.rank, self.threshold, project, spare, self.steady)
         return Factors.start(features, limits, self.chosen["keep_rows"] == "yes")
 
     def next_batch(self, state: Factors | None, width: int) -> int:
@@ -91,7 +92,7 @@ class SVD(UnsupervisedLearner[Factors]):
         else:
             components = state.project(rows.dense)
             errors = state.errors(rows.dense, components)
-        return Scored(pad_columns(components, self.rank), errors + rows.beyond)
+        return Scored(self.describe(state, components, self.rank), errors + rows.beyond)
 
     def _fill(self, state: Factors, rows: MatrixRows) -> Any:
         return fill_missing(state, rows.dense, find_observed(rows, self.chosen["missing"] == "absent"))
@@ -119,8 +120,8 @@ class SVD(UnsupervisedLearner[Factors]):
         """The mean of all rows, as far as the rank allows."""
         return self.latest.mean
 
-    def find_signs(self, state: Factors) -> Floats:
-        return leading_signs(state.right)
+    def factors_of(self, state: Factors) -> Factors:
+        return state
 
     def inverse_transform(self, components: Any) -> Floats:
         """The rows that have these coordinates along the components and nothing else."""

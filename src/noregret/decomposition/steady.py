@@ -1,0 +1,51 @@
+"""Components for a learner behind a decomposition: in coordinates that turn as little as possible while it learns.
+
+Singular vectors turn among each other as long as their singular values are close, so that what a learner knows of a
+component would soon be wrong. The space that they span changes much less: rows are described in it by axes that follow
+it, each change of which is the smallest one (the orthogonal Procrustes problem).
+"""
+
+from abc import abstractmethod
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.decomposition.base import State, UnsupervisedLearner
+from noregret.decomposition.factors import Factors, leading_signs
+from noregret.decomposition.matrix_rows import pad_columns
+
+Floats = NDArray[np.float64]
+AnyState = TypeVar("AnyState", bound=State)
+
+
+class SteadyLearner(UnsupervisedLearner[AnyState], Generic[AnyState]):
+    """A learner whose state has factors."""
+
+    @abstractmethod
+    def factors_of(self, state: AnyState) -> Factors:
+        """The factors of a state."""
+
+    def keep_steady(self) -> None:
+        """From now on, describe rows in coordinates that turn as little as possible, for a learner of them."""
+        with self._lock:
+            self._change.settle()
+            if self.state is not None:
+                state: Any = self.state.copy()
+                self.factors_of(state).start_frame()
+                self.state, self.seen, self._latest = state, (), None
+            self.steady = True
+
+    def follow(self, state: AnyState, before: AnyState) -> None:
+        """Describe rows by a state in the coordinates of the one that described the rows before them."""
+        self.factors_of(state).follow(self.factors_of(before))
+
+    def describe(self, state: AnyState, components: Floats, rank: int) -> Floats:
+        """The components of rows as they are told while learning."""
+        return pad_columns(self.factors_of(state).locate(components), rank)
+
+    def find_signs(self, state: AnyState) -> Floats:
+        """How results differ from what is told while learning: by signs, or by the turn of the frame."""
+        factors = self.factors_of(state)
+        signs = leading_signs(factors.right)
+        return signs if factors.frame is None else np.asarray(factors.frame.T * signs)
