@@ -96,6 +96,46 @@ def test_an_interrupted_run_goes_on_where_it_stopped(table: Path, tmp_path: Path
     assert (code, "--k is for a new model" in err) == (2, True)
 
 
+def test_a_reader_that_starts_in_the_middle_leads_to_the_same_topics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """Its words come in another order; topics start from draws by the number of a word."""
+    path, whole, model = tmp_path / "news.jsonl", tmp_path / "whole.nr", tmp_path / "part.nr"
+    texts = [f"apple zebra new{number} old{number}" for number in range(6)]
+    texts += [f"zebra apple old{number} new{number}" for number in range(6)]  # of a word that two documents have
+    path.write_text("".join(json.dumps({"body": text}) + "\n" for text in texts))
+    options = [
+        "--set",
+        "batch=2",
+        "--set",
+        "documents=20",
+        "--set",
+        "tau0=1",
+        "--k",
+        "2",
+        "--most-share",
+        "1",
+        "--quiet",
+    ]
+    assert run(capsys, path, *options, "--save", whole)[0] == 0
+    batches = iter([None, KeyboardInterrupt])
+
+    def interrupt() -> None:
+        if (error := next(batches, None)) is not None:
+            raise error
+
+    monkeypatch.setattr("noregret.streams.jsonl.ROWS", 6)
+    with monkeypatch.context() as patched:
+        patched.setattr("noregret.cli.topics.check_interrupt", interrupt)
+        assert run(capsys, path, *options, "--save", model)[0] == 130
+    assert nr.load(model).rounds == 6
+    assert run(capsys, path, "--resume", model, "--quiet")[0] == 0
+    one: Any = nr.load(whole)
+    other: Any = nr.load(model)
+    assert one.feature_names == other.feature_names
+    assert one.components.tolist() == other.components.tolist()
+
+
 def test_numbers_of_words_have_names_by_a_vocabulary(tmp_path: Path, capsys: Any) -> None:
     words = sorted({word for text in TEXTS for word in text.lower().replace(";", "").split()})
     data, vocabulary = tmp_path / "news.dat", tmp_path / "vocab.txt"

@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sparse
 
 import noregret as nr
-from noregret.decomposition import base
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.decomposed import as_rows
 from noregret.decomposition.factors import Factors

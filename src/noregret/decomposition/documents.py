@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -43,6 +43,14 @@ def count_words(row: Any, number: int) -> dict[Any, int]:
     raise BadValue(
         f"row {number}: a document is a text, a list of words or a dict of counts, not {shown(row)}", row=number
     )
+
+
+def sort_words(words: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The words in the order of the alphabet; as they are where not all are texts."""
+    try:
+        return {word: words[word] for word in sorted(words)}
+    except TypeError:
+        return words
 
 
 def name_words(block: SparseBlock, names: Sequence[Name]) -> list[dict[Name, float]]:

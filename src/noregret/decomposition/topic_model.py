@@ -14,7 +14,7 @@ from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.inputs import RowLike
 from noregret.decomposition.base import Scored, State, UnsupervisedLearner
 from noregret.decomposition.document_loops import Documents, Results, Topics, allocate_results, run_inference
-from noregret.decomposition.documents import count_words, is_document, list_documents, name_words
+from noregret.decomposition.documents import count_words, is_document, list_documents, name_words, sort_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_words import TopicWords
 from noregret.decomposition.word_filter import WordFilter
@@ -127,19 +127,22 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
     # ---- documents -----------------------------------------------------------------------------------------------
 
     def read_rows(self, X: Any, learn: bool) -> Any:
-        """Texts and lists of words as dicts of counts, without words that are left out; matrices as they are."""
+        """Texts and lists of words as dicts of counts, without words that are left out; matrices as they are.
+
+        New words of a document get their numbers in the order of the alphabet, wherever it comes from: the topics that
+        a word starts with are drawn by its number, and a file that is read on from its middle has other words first.
+        """
         X = list_documents(X)
         X = [count_words(row, number) for number, row in enumerate(X)] if is_document(X) else X
-        if not self.filter.active:
-            return X
         documents = name_words(X.block, X.names) if isinstance(X, Rows) and X.names is not None else X
         if not isinstance(documents, (list, tuple)) or not all(isinstance(one, Mapping) for one in documents):
             return X
         found = []
         for words in documents:
-            if learn:
+            if learn and self.filter.active:
                 self.filter.see(words, self._journal)
-            found.append(self.filter.apply(words))
+            kept = self.filter.apply(words) if self.filter.active else words
+            found.append(sort_words(kept) if learn else kept)
         return found
 
     def _own_state(self) -> Undo:
