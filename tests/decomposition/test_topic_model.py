@@ -1,5 +1,6 @@
 """What all topic models share: results, documents as they are read, words that come late, parameters, files."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 import noregret as nr
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.decomposition import topic_parameters as parameters
-from noregret.decomposition.documents import is_document, name_words
+from noregret.decomposition.documents import is_document, list_documents, name_words, sort_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_file import dump_topics, restore_topics
 from noregret.decomposition.topic_model import Topic, find_words
@@ -154,9 +155,53 @@ def test_words_are_filtered_however_they_are_named() -> None:
         np.testing.assert_allclose(found.components, expected.components)
     for matrix in (COUNTS, sparse.csr_matrix(COUNTS), COUNTS.tolist(), Rows(rows.block)):
         assert make(**options).learn(matrix).filter.counts == {}
-    assert make().read_rows(rows, learn=True) is rows
+    assert make().read_rows(rows, learn=True) == [
+        {"aa": 1.0, "bb": 1.0},
+        {"aa": 1.0, "cc": 1.0},
+        {"aa": 1.0, "bb": 1.0},
+    ]
     mixed = make(**options)
     assert "dict" in refused(mixed, lambda: mixed.learn([{"a": 1}, np.zeros(2)]))
+
+
+def test_a_column_of_texts_is_a_list() -> None:
+    texts = ["aa bb", "cc"]
+    for column in (np.array(texts), SimpleNamespace(shape=(2,), to_list=lambda: texts)):
+        assert list_documents(column) == texts
+    for other in (
+        np.arange(2.0),
+        np.array([texts]),
+        SimpleNamespace(shape=(2,)),
+        SimpleNamespace(tolist=lambda: texts),
+    ):
+        assert list_documents(other) is other
+
+
+def test_new_words_are_numbered_in_the_order_of_the_alphabet() -> None:
+    words, mixed = {"bb": 2, "aa": 1}, {"bb": 2, 3: 1}
+    assert list(sort_words(words).items()) == [("aa", 1), ("bb", 2)]
+    assert sort_words(mixed) is mixed
+    for learn, expected in ((True, ["aa", "bb"]), (False, ["bb", "aa"])):
+        assert [list(one) for one in make().read_rows([words], learn=learn)] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("source", "documents"),
+    [
+        (None, False),
+        ({}, False),
+        ({"reading": None}, False),
+        ({"reading": {}}, False),
+        ({"reading": {"documents": 1}}, False),
+        ({"reading": {"documents": True}}, True),
+    ],
+)
+def test_a_model_of_documents_is_read_on_by_the_command_that_made_it(source: Any, documents: bool) -> None:
+    learner = make()
+    learner.source = source
+    assert learner.learned_documents is documents
+    more = "noregret topics MORE_DOCUMENTS" if documents else "noregret learn MORE_ROWS"
+    assert learner.commands("m.nr") == ["noregret predict m.nr NEW_ROWS --out predictions.csv", f"{more} --resume m.nr"]
 
 
 def test_words_beside_those_that_are_known_are_never_looked_up() -> None:
