@@ -101,9 +101,9 @@ CASES = {
 }
 
 
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.thinned(6)
 def test_adapters_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 

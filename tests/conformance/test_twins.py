@@ -161,6 +161,7 @@ def test_plays_as_its_twin_on_dense_rows_with_unusual_parameters(play: Play) -> 
     consistent(play, agree(play, unusual(play.card, play.algebra, play.options), X, y), y)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("play", FIXED, ids=str)
 def test_plays_as_its_twin_when_the_classes_are_fixed_beforehand(play: Play) -> None:
     X, y = stream("multiclass", dense=False, seed=1)

@@ -148,10 +148,10 @@ def test_before_anything_is_learned_every_word_so_far_is_as_probable_as_all_othe
 def test_topics_do_not_depend_on_the_order_of_words_in_a_document(name: str, options: dict[str, Any]) -> None:
     """So a stream that is read on from its middle, whose reader numbers words anew, leads to the same topics."""
     rng = np.random.default_rng(3)
-    documents = [[f"w{number}" for number in rng.integers(0, 30, 8)] for _ in range(40)]
+    documents = [[f"w{number}" for number in rng.integers(0, 30, 8)] for _ in range(12)]
     found = []
     for order in (list, sorted, reversed):
-        learner: Any = nr.make(name, batch=8, native=False, **options)
+        learner: Any = nr.make(name, batch=4, native=False, **options)
         for document in documents:
             learner.learn([list(order(document))])
         found.append((learner.feature_names, learner.components.tolist()))

@@ -89,9 +89,8 @@ CASES = [
 ]
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize(("task", "dense", "name"), CASES)
-@pytest.mark.thinned(2)
 def test_a_round_is_the_same_as_a_batch_of_one(task: str, dense: bool, name: str) -> None:
     rounds, options = rounds_of(task, dense), OPTIONS[name]
     if "logarithms" in name:

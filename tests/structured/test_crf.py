@@ -182,6 +182,7 @@ def test_rules_play_it_alike_in_both_algebras(rule: str, options: dict[str, Any]
     assert a.mistakes.tolist() == b.mistakes.tolist()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @pytest.mark.parametrize("order", [1, 2])
 def test_compiled_crfs_equal_plain_ones(order: int) -> None:

@@ -144,6 +144,7 @@ def test_arcs_cross_only_where_they_may() -> None:
     assert all(is_projective(one) for one in plain.predict(sentences))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @pytest.mark.parametrize("projective", [True, False], ids=["projective", "nonprojective"])
 def test_compiled_parsers_equal_plain_ones(projective: bool) -> None:

@@ -59,6 +59,7 @@ def made(name: str = "pa1", cost: Any = None, average: bool = False, **options: 
     return nr.make("structured", decoder=Classes(cost), learner=inner, **options)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", ["pa", "pa1", "pa2", "arow", "ogd", "adagrad", "pegasos"])
 @pytest.mark.parametrize("cost", [None, COST], ids=["unit", "costs"])
 @pytest.mark.parametrize("margin", ["loss", "sqrt"])

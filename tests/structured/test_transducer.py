@@ -112,6 +112,7 @@ def test_rules_play_alike_in_both_algebras(name: str) -> None:
     assert a.predictions.tolist() == b.predictions.tolist()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @pytest.mark.parametrize(("name", "options"), [("pa1", {}), ("perceptron", {"average": True})])
 def test_compiled_transducers_equal_plain_ones(name: str, options: dict[str, Any]) -> None:

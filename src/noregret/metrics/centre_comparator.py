@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from noregret.metrics.comparator import COLDEST, COOLING, Comparator
@@ -56,6 +55,8 @@ class CentreProblem:
 
 def find_centre(problem: CentreProblem, start: Floats | None = None) -> Comparator:
     """The best centre, with its duality gap."""
+    from scipy.optimize import minimize
+
     width = problem.X.shape[1]
     if not problem.X.shape[0]:
         return Comparator(np.zeros((width, 1)), 0.0, 0.0, np.inf)

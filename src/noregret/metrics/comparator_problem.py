@@ -5,7 +5,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, minimize
 from scipy.sparse import csr_array, issparse
 
 from noregret.metrics.round_losses import RoundLosses, Tangent
@@ -85,6 +84,8 @@ class Problem:
 
     def minimise(self, start: Floats, temperature: float, l2: float = 0.0, limits: Limits = FREE) -> Floats:
         """The weights with the smallest smooth loss within limits, plus l2 |u|^2 / 2."""
+        from scipy.optimize import Bounds, minimize  # which takes as long to import as all of noregret
+
         l1, l2 = self.penalty.l1, self.penalty.l2 + l2
         split, pulled = limits.split or l1 > 0.0, limits.multiplier != 0.0 or limits.stiffness > 0.0
         size = np.sqrt(self.size**2 + l2 / max(self.X.shape[0], 1))
