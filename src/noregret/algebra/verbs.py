@@ -31,6 +31,10 @@ class Chosen(dict[tuple[type, ...], Implementation]):
 class Verb:
     """An operation of the algebra: a call runs the implementation for the types of the arguments."""
 
+    def __new__(cls, meaning: Implementation) -> "Verb":
+        """Calls of few arguments have a text of their own, which takes half the time."""
+        return super().__new__(CALLED_WITH.get(meaning.__code__.co_argcount, cls))
+
     def __init__(self, meaning: Implementation) -> None:
         self.name = meaning.__name__
         self.__name__ = meaning.__name__
@@ -75,6 +79,24 @@ class Verb:
     def __reduce__(self) -> Any:
         """In another process, a verb is the verb of that name there: its implementations are registered there, too."""
         return find_verb, (self.name,)
+
+
+class VerbOfOne(Verb):
+    def __call__(self, a: Any) -> Any:
+        return self._chosen[(type(a),)](a)
+
+
+class VerbOfTwo(Verb):
+    def __call__(self, a: Any, b: Any) -> Any:
+        return self._chosen[type(a), type(b)](a, b)
+
+
+class VerbOfThree(Verb):
+    def __call__(self, a: Any, b: Any, c: Any) -> Any:
+        return self._chosen[type(a), type(b), type(c)](a, b, c)
+
+
+CALLED_WITH: dict[int, type[Verb]] = {1: VerbOfOne, 2: VerbOfTwo, 3: VerbOfThree}
 
 
 def find_verb(name: str) -> Verb:
