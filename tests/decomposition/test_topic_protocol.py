@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.learner.model_file import pack
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
-from tests.support import by_name
+from tests.support import by_name, refusal
 
 RNG = np.random.default_rng(5)
 X = RNG.poisson(0.8, (24, 6)).astype(float)
@@ -44,3 +45,21 @@ def test_topic_models_follow_the_protocol(case: Case, check: Callable[[Case], No
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_topic_models_saved_and_loaded_go_on(case: Case, tmp_path: Path) -> None:
     check_save_and_go_on(case, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["lda", "hdp"])
+@pytest.mark.parametrize(
+    ("of", "number"),
+    [("documents", 0), ("documents", 9), ("documents", -1), ("steps", 0), ("steps", 9), ("steps", 1.0)],
+)
+def test_a_file_with_more_documents_or_mini_batches_than_were_learned_is_refused(
+    name: str, of: str, number: float
+) -> None:
+    """Of 10 documents 8 were learned, in 2 mini-batches, and 2 wait."""
+    learner: Any = nr.make(name, k=2, batch=4, native=False).learn(X[:10])
+    header, arrays = learner.dump()
+    assert (header["state"]["documents"], header["state"]["steps"]) == (8, 2)
+    assert pack(type(learner).restore(header, arrays, lambda card: card)) == pack(learner)
+    header["state"][of] = number
+    message = refusal(lambda: type(learner).restore(header, arrays, lambda card: card))
+    assert f"{of} must be a whole number from 1 to 8" in message

@@ -20,7 +20,7 @@ HALF_LOG_TWO_PI = 0.9189385332046727
 
 
 def exp_digamma(x: float) -> float:
-    """exp(psi(x)), which is about x - 1/2 for large x, and exp(-1 / x) for small ones; 0 below 0.0014."""
+    """exp(psi(x)), which is about x - 1/2 for large x, and exp(-1 / x) for small ones, at least 2e-307."""
     a = min(x, LARGE)
     top, bottom = (a + 1.0) + a, a * (a + 1.0)  # their quotient becomes 1 / a + 1 / (a + 1) + ... + 1 / (a + 7)
     top, bottom = top * (a + 2.0) + bottom, bottom * (a + 2.0)

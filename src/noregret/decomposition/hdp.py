@@ -210,5 +210,6 @@ class HDP(TopicModel[HDPState]):
             raise corrupt("mean must be positive")
         topics = restore_topics(fresh.topics, header, arrays, features)
         state = HDPState(topics, counts, fresh.concentrations)
-        state.steps, state.documents = read_count(header, "steps"), read_count(header, "documents")
+        state.documents = read_count(header, "documents", self.learned_rows, 1)
+        state.steps = read_count(header, "steps", state.documents, 1)
         return state

@@ -136,5 +136,6 @@ class LDA(TopicModel[LDAState]):
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> LDAState:
         topics = restore_topics(self.start_state(0).topics, header, arrays, features)
         state = LDAState(topics, np.full(self.k, self.alpha))
-        state.steps, state.documents = read_count(header, "steps"), read_count(header, "documents")
+        state.documents = read_count(header, "documents", self.learned_rows, 1)
+        state.steps = read_count(header, "steps", state.documents, 1)
         return state
