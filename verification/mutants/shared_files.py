@@ -173,7 +173,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     },
     "elimination": (
         "noregret.concepts.elimination",
-        ("tests/concepts/test_concept_learners.py", "tests/concepts/test_worst_cases.py"),
+        tuple(f"tests/concepts/test_{name}.py" for name in ("concept_learners", "concept_refusals", "worst_cases")),
         (),
     ),
     "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
