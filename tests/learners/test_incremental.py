@@ -1,5 +1,6 @@
 """The incremental kernel perceptron: all rows are kept, and passed over again after each new one."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,20 @@ def test_all_steps_together_keep_the_bound_of_the_perceptron(seed: int) -> None:
     margin = float((y * (X @ u)).min() / np.linalg.norm(u))
     bound = bound_of(learner, radius=float(np.linalg.norm(X, axis=1).max()), margin=margin)
     assert updates <= counts(learner, y).sum() <= bound
+
+
+def test_passes_end_with_the_first_one_without_an_update() -> None:
+    """A row that changes nothing costs one look at itself and one at every row, however many passes are allowed."""
+    X, y = rings(30, 7)
+    learner = incremental(sweeps=1000).learn(X, y)
+    looks: list[str] = []
+    sys.setprofile(lambda frame, event, _: looks.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        updated = learner.play(X[:1], y[:1]).updated
+    finally:
+        sys.setprofile(None)
+    assert not updated.any()
+    assert sum(name.startswith("count_if_wrong") for name in looks) == 1 + 31
 
 
 def test_epochs_over_a_fixed_set_come_to_the_same_predictions() -> None:

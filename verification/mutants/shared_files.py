@@ -4,49 +4,53 @@ PREDICTED = "tests/learner/test_predicted_scores.py"
 SAVED = "tests/metrics/test_saved_state.py"
 
 PROTOCOL = ("protocol",)
+EXTREME = "extreme_rows"
 ROWS = ("svd", "pca", *PROTOCOL)
-CLUSTERS = ("kmeans", "dictionary", "density_files", "row_forms", *PROTOCOL)
-DENSITIES = ("density_learner", "gaussian", "mixture", "kernel_density", "density_files", "row_forms", *PROTOCOL)
+CLUSTERS = ("kmeans", "dictionary", "density_files", "row_forms", EXTREME, *PROTOCOL)
+DENSITIES = (
+    *("density_learner", "gaussian", "mixture", "kernel_density", "density_files", "row_forms"),
+    *(EXTREME, *PROTOCOL),
+)
 TOPICS = ("topic_loops", "topic_model", "lda", "hdp", "topic_words", "topic_protocol")
 RATINGS = (
     "factorisation",
     *(f"rating_{name}" for name in ("rows", "stream", "table", "learner", "state", "files", "protocol")),
 )
 DECOMPOSITION: dict[str, tuple[str, ...]] = {
-    "atoms": ("atoms", "dictionary", "row_forms"),
-    "base": (*ROWS, "kmeans", "gaussian", "lda", "row_baselines", "mini_batches", "row_learners"),
-    "block_rounds": ("mini_batches", "row_learners", *PROTOCOL),
+    "atoms": (EXTREME, "atoms", "dictionary", "row_forms"),
+    "base": ("steady", *ROWS, "kmeans", "gaussian", "lda", "row_baselines", "mini_batches", "row_learners"),
+    "block_rounds": ("steady", "mini_batches", "row_learners", *PROTOCOL),
     "centres": ("centres", *CLUSTERS),
     "component_table": ("row_learners",),
-    "decomposed": ("row_learners", *PROTOCOL),
-    "density": ("density", "pca"),
+    "decomposed": ("steady", "row_learners", *PROTOCOL),
+    "density": (EXTREME, "density", "pca"),
     "density_learner": DENSITIES,
     "dictionary": CLUSTERS,
     "document_loops": TOPICS,
     "documents": TOPICS,
-    "factor_changes": ("factors", "svd"),
+    "factor_changes": ("steady", "factors", "svd"),
     "factorisation": RATINGS,
-    "factors": ("factors", "svd", "mini_batches"),
-    "factors_file": ("component_files", "svd", *PROTOCOL),
+    "factors": ("steady", EXTREME, "factors", "svd", "mini_batches"),
+    "factors_file": ("steady", "component_files", "svd", *PROTOCOL),
     "gaussian": DENSITIES,
     "gaussian_components": ("gaussian_components", *DENSITIES),
     "gaussian_scores": ("gaussian_scores", *DENSITIES),
     "hdp": TOPICS,
-    "incremental_pca": ("pca", "mini_batches", "component_files", "row_learners", *PROTOCOL),
+    "incremental_pca": ("steady", EXTREME, "pca", "mini_batches", "component_files", "row_learners", *PROTOCOL),
     "kernel_density": DENSITIES,
     "kernel_supports": ("kernel_supports", *DENSITIES),
     "kmeans": CLUSTERS,
     "lasso_loops": ("dictionary",),
     "lda": TOPICS,
-    "matrix_rows": ("matrix_rows", "svd", *PROTOCOL),
-    "mean_row": ("row_baselines", "component_files", *PROTOCOL),
+    "matrix_rows": (EXTREME, "matrix_rows", "svd", *PROTOCOL),
+    "mean_row": (EXTREME, "row_baselines", "component_files", *PROTOCOL),
     "memory": ("row_learners", "matrix_rows", *PROTOCOL),
     "merge_features": ("row_learners", "svd"),
     "mini_batches": ("mini_batches",),
-    "missing_entries": ("factors", "svd"),
+    "missing_entries": ("steady", "factors", "svd"),
     "mixture": DENSITIES,
-    "oja": ("pca", "component_files", "row_learners", *PROTOCOL),
-    "online_pca": ("density", "pca", "component_files", "row_learners", *PROTOCOL),
+    "oja": (EXTREME, "pca", "component_files", "row_learners", *PROTOCOL),
+    "online_pca": (EXTREME, "density", "pca", "component_files", "row_learners", *PROTOCOL),
     "parameters": ("row_learners", "svd"),
     "pursuit": ("pursuit",),
     "rating_baselines": RATINGS,
@@ -58,9 +62,10 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "rating_stream": RATINGS,
     "rating_table": RATINGS,
     "row_encoder": ("row_encoder", *PROTOCOL),
-    "row_factors": ("factors", "svd"),
+    "row_factors": ("steady", "factors", "svd"),
+    "steady": ("steady", "svd"),
     "stick_loops": TOPICS,
-    "svd": ("svd", "mini_batches", "component_files", "row_learners", *PROTOCOL),
+    "svd": ("steady", EXTREME, "svd", "mini_batches", "component_files", "row_learners", *PROTOCOL),
     "topic_file": TOPICS,
     "topic_model": (*TOPICS, "word_filter"),
     "topic_parameters": TOPICS,
