@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from noregret.decomposition import atoms
 from noregret.decomposition.atoms import Atoms
 
 Floats = NDArray[np.float64]
@@ -43,6 +44,14 @@ def test_rows_become_atoms_of_length_1_in_their_direction() -> None:
     state.fill(rows, np.random.default_rng(0), np.array([True, False, True]))
     assert sorted(state.atoms.tolist()) == [[0.0, -1.0], [0.0, 0.0], [0.6, 0.8]]
     assert not state.atoms[1].any()
+
+
+def test_a_row_whose_square_may_have_lost_digits_makes_no_atom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to the limit, here moved to where squares are exact."""
+    monkeypatch.setattr(atoms, "SMALLEST_SQUARE", 9.0)
+    rows, state = np.array([[0.0, 3.0], [3.5, 0.0]]), Atoms.start(2, 2)
+    state.fill(rows, np.random.default_rng(0), np.ones(2, bool))
+    assert state.atoms.tolist() == [[1.0, 0.0], [0.0, 0.0]]
 
 
 def test_atoms_are_filled_from_different_rows_until_there_are_no_more() -> None:

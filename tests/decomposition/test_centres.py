@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from noregret.decomposition import centres
 from noregret.decomposition.centres import Centres, squares_to
 from tests.naive.kmeans import NaiveKMeans
 
@@ -116,6 +117,35 @@ def test_distances_have_digits_where_a_centre_is_far_from_all_others(far: float)
     np.testing.assert_allclose(state.distances(rows)[:, :4], expected, rtol=1e-7)
     assert state.assign(rows).tolist() == expected.argmin(axis=1).tolist()
     assert [state.distances(row[None])[0].tolist() for row in rows] == state.distances(rows).tolist()
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_only_distances_that_lost_their_digits_are_computed_again(unit: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those below 1e-8 of the squares of the row and of the centre together; here 2e-8."""
+    again: list[float] = []
+    exact, distances = centres.squares_to, Centres.distances
+
+    def exact_again(X: Any, point: Any) -> Any:
+        again.extend(X[:, 1])
+        return exact(X, point)
+
+    def distances_again(self: Centres, X: Any) -> Any:
+        again.extend(X[:, 1])
+        return distances(self, X)
+
+    rows = unit * np.array([[1.0, 1.3e-4], [1.0, 1.5e-4], [-1.0, 1.5e-4], [0.5, 0.2]])
+    two = Centres(unit * np.array([[1.0, 0.0], [-1.0, 0.0]]), np.zeros(2, np.int64))
+    one = Centres(rows[:1].copy(), np.zeros(1, np.int64))
+    with monkeypatch.context() as patch:
+        patch.setattr(centres, "squares_to", exact_again)
+        np.testing.assert_allclose(two.distances(rows)[:3].min(axis=1), rows[:3, 1] ** 2, rtol=1e-7)
+        assert one.distances(rows[:1]).tolist() == [[0.0]]
+    assert again == [rows[0, 1]]
+    again.clear()
+    monkeypatch.setattr(Centres, "distances", distances_again)
+    assert two.assign(rows).tolist() == [0, 0, 1, 0]
+    assert one.assign(rows[:1]).tolist() == [0]
+    assert again == [rows[0, 1]]
 
 
 def test_the_squared_distance_of_equal_rows_is_0() -> None:

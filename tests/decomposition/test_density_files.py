@@ -9,6 +9,7 @@ import pytest
 from safetensors.numpy import save
 
 import noregret as nr
+from noregret.decomposition.matrix_rows import FARTHEST
 from noregret.learner.model_file import FORMAT, KEY, digest, pack, unpack
 from tests.support.cover import only_in_test_all
 from tests.support.interrupts import interrupted_at_every_line
@@ -25,6 +26,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "kmeans": lambda: nr.make("kmeans", k=3, batch=8, start=16, native=False),
     "one centre": lambda: nr.make("kmeans", k=1, batch=8, start=16, native=False),
     "dictionary": lambda: nr.make("dictionary", k=3, batch=8, native=False),
+    "mean": lambda: nr.make("mean_row", batch=8, native=False),
     "centred": lambda: nr.make("pca_incremental", rank=2, batch=8, native=False),
 }
 ACTS: dict[str, Callable[[Any], Any]] = {
@@ -180,3 +182,16 @@ ALLOWED: list[tuple[str, str, Callable[[Any], Any]]] = [
 @pytest.mark.parametrize(("name", "entry", "change"), ALLOWED)
 def test_files_at_the_border_of_what_can_be_are_read(name: str, entry: str, change: Callable[[Any], Any]) -> None:
     unpack(broken(MAKERS[name]().learn(X[:24]), entry, change), "m.nr")
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("name", "entry"), [
+    ("gaussian", "mean"), ("centred", "mean"), ("kmeans", "centres"), ("merged", "points"), ("mixture", "means"),
+    ("mixture", "mean"), ("waiting", "waiting"), ("mean", "mean"),
+])  # fmt: skip
+def test_means_are_read_as_far_away_as_rounding_can_put_them(name: str, entry: str, sign: float) -> None:
+    """In both directions; rows end at 1e150 themselves."""
+    learner = MAKERS[name]().learn(X[:24])
+    unpack(broken(learner, entry, changed(0, sign * FARTHEST)), "m.nr")
+    with pytest.raises(nr.Error, match=r"m\.nr: "):
+        unpack(broken(learner, entry, changed(0, sign * np.nextafter(FARTHEST, np.inf))), "m.nr")

@@ -13,6 +13,7 @@ from noregret.decomposition.factors import (
     Limits,
     choose_signs,
     leading_signs,
+    longest_column,
     orthonormal_columns,
     orthonormalize,
     remove_projection,
@@ -331,3 +332,9 @@ def test_zeros_are_observed_in_dense_rows_and_where_a_sparse_row_names_them() ->
     named = type(dense)(sparse._replace(idx=sparse.idx, val=np.array([0.0, np.nan])), 3, np.zeros(1))
     assert find_observed(named, absent=True).tolist() == [[False, True, False]]
     assert find_observed(named, absent=False).tolist() == [[True, True, False]]
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_the_longest_of_some_columns_has_this_length(size: float) -> None:
+    assert longest_column(size * np.array([[1.0, 3.0, 0.0], [-2.0, 4.0, 0.0]])) == pytest.approx(5.0 * size, rel=1e-14)
+    assert longest_column(np.zeros((2, 3))) == 0.0

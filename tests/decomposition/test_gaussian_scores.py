@@ -1,5 +1,7 @@
 """Densities of Gaussians: those of scipy in every form of covariances, sums of logarithms, and rows drawn from them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -7,7 +9,9 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 import noregret as nr
+from noregret.decomposition import gaussian_scores
 from noregret.decomposition.gaussian_scores import Gaussians, check_size, draw_rows, find_root, sum_logs
+from noregret.decomposition.matrix_rows import row_dots
 
 Floats = NDArray[np.float64]
 RNG = np.random.default_rng(5)
@@ -48,6 +52,47 @@ def test_distances_are_never_negative(given: Floats, covariances: Floats) -> Non
         assert (found >= 0.0).all()
         np.testing.assert_allclose(np.diag(found), 0.0, atol=1e-5)
         assert (found[~np.eye(4, dtype=bool)] > 1e-3).all()
+
+
+@pytest.mark.parametrize("name", ["one covariance", "variances each", "one row of variances"])
+def test_distances_of_rows_near_the_means_are_never_negative(name: str) -> None:
+    """Where squares have enough digits that nothing is measured once more, and rounding goes below 0."""
+    for shift in np.random.default_rng(6).normal(scale=30.0, size=(40, 3)):
+        found = Gaussians.of(MEANS + shift, FORMS[name][0], "x").distances(MEANS + shift, np.zeros(3))
+        assert (found >= 0.0).all()
+
+
+WIDE = (500.0, 500.0, 0.0)  # whose square is half of the limit of 1e6
+APART = ((1062.0, 9944.0, 5.0), (1061.0, 9943.0, 5.0))  # the squares of both are 1e8 times that of their difference
+
+
+@pytest.mark.parametrize("form", ["one covariance", "one row of variances"])
+@pytest.mark.parametrize(("row", "mean", "again"), [
+    ((700.0, 0.0, 0.0), (700.0, 0.0, 0.0), False), (WIDE, WIDE, False), (APART[0], APART[1], False),
+    ((800.0, 0.0, 0.0), (800.0, 0.1, 0.0), True), ((800.0, 0.0, 0.0), (800.0, 0.12, 0.0), False),
+    ((800.0, 0.1, 0.0), (800.0, 0.0, 0.0), True), ((800.0, 0.12, 0.0), (800.0, 0.0, 0.0), False),
+    ((-1e9, 0.0, 0.0), (700.0, 0.0, 0.0), False), ((1e9, 1.0, 0.0), (1e9, 0.0, 0.0), True),
+])  # fmt: skip
+def test_what_is_measured_once_more_is_far_away_and_has_lost_its_digits(
+    row: Any, mean: Any, again: bool, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The squares of row and mean together are above 1e6, and less than 1e-8 of them is left; others are beside it."""
+    given = np.eye(3)[None] if form == "one covariance" else np.ones((1, 3))
+    measured: list[int] = []
+
+    def watched(left: Floats, right: Floats) -> Floats:
+        measured.append(len(left))
+        return row_dots(left, right)
+
+    monkeypatch.setattr(gaussian_scores, "row_dots", watched)
+    for near, own in (([], []), ([], [[0.0, 0.0, 0.0]]), ([[0.0, 0.0, 0.0]], [[0.0, -3000.0, 0.0]])):
+        if form == "one covariance" and not own:
+            continue  # of a single one, distances are squares of differences anyway
+        measured.clear()
+        rows, means = np.array([row, *near]), np.array([mean, *own])
+        found = Gaussians.of(means, given, "x").distances(rows, np.zeros(3))
+        assert measured[1:] == [1] * again  # the first are the squares of the means
+        np.testing.assert_allclose(found[0, 0], ((rows[0] - means[0]) ** 2).sum(), rtol=1e-5)
 
 
 @forms

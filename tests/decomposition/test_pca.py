@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import noregret as nr
+from noregret.decomposition import oja
 from noregret.decomposition.density import Density
 from noregret.decomposition.factors import orthonormal_columns
 from tests.naive.pca import NaiveOja, NaivePCA, capped
@@ -127,6 +128,17 @@ def test_directions_and_losses_of_oja_do_not_depend_on_the_unit(size: float) -> 
     named = make("oja", rank=1).learn([{"a": 2.0}])
     assert named.score([{"a": 1.0, "b": 3.0}]).losses.tolist() == [0.0]
     assert named.play([{"a": 1.0, "b": 3.0}]).losses.tolist() == [9.0]
+
+
+def test_oja_does_not_turn_by_rows_whose_squares_may_have_lost_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to the limit, here moved to where squares are exact."""
+    monkeypatch.setattr(oja, "SMALLEST_SQUARE", 9.0)
+    state = make("oja", rank=1).start_state(2)
+    before = state.columns.tolist()
+    state.step(np.array([[0.0, 3.0]]), 1.0, 1.0)
+    assert (state.squares, state.columns.tolist()) == (9.0, before)
+    state.step(np.array([[0.0, 0.5]]), 1.0, 1.0)
+    assert state.columns.tolist() != before
 
 
 @pytest.mark.parametrize("sizes", [(3, 6, 7), (7,), (2, 3, 5)], ids=str)

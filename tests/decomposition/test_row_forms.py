@@ -1,5 +1,6 @@
 """Clusters, densities and dictionaries of rows in other forms: sparse, with features that come late, or refused."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 import scipy.sparse as sparse
 
 import noregret as nr
+from noregret.decomposition.memory import require_sample_memory
+from noregret.learner import outside_rounds
 from noregret.learner.model_file import pack
 
 RNG = np.random.default_rng(5)
@@ -183,3 +186,26 @@ def test_samples_are_counted_by_whole_numbers(name: str, n: Any, seed: Any) -> N
         make(name).sample(3)
     with pytest.raises(nr.BadValue, match=f"^{name}: a sample of n=1,000,000,000,000 rows does not fit in memory"):
         make(name).learn(X).sample(10**12)
+
+
+@pytest.mark.parametrize(("shape", "numbers"), [("full", 9), ("diagonal", 3)])
+@pytest.mark.parametrize("name", ["mixture", "kernel_density"])
+def test_each_row_of_a_sample_takes_the_numbers_of_a_covariance(
+    name: str, shape: str, numbers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int, int]] = []
+    module = import_module(f"noregret.decomposition.{name}")
+    monkeypatch.setattr(module, "require_sample_memory", lambda *of: asked.append(of))
+    learner: Any = nr.make(name, shape=shape).learn(np.random.default_rng(0).normal(size=(40, 3)))
+    assert learner.sample(5).shape == (5, 3)
+    assert asked == [(name, 5, numbers)]
+
+
+def test_a_sample_has_the_numbers_of_all_its_rows_and_the_rows_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(outside_rounds, "fits_in_memory", lambda numbers: not asked.append(numbers))
+    require_sample_memory("mixture", 7, 4)
+    assert asked == [7 * 5]
+    monkeypatch.setattr(outside_rounds, "fits_in_memory", lambda numbers: False)
+    with pytest.raises(nr.BadValue, match="n=7 rows does not fit"):
+        require_sample_memory("mixture", 7, 4)

@@ -273,6 +273,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "features": lambda learner: learner.features,
     "feature_names": lambda learner: learner.feature_names,
     "dump": lambda learner: learner.dump(),
+    "keep_steady": lambda learner: learner.keep_steady(),
 }
 OF_BOTH = ("play", "learn", "predict", "predict_one", "predict_proba", "features", "dump")
 

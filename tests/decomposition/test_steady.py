@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import noregret as nr
+from noregret.decomposition.factors import Factors
 from noregret.learner.model_file import pack, unpack
 from tests.support.model_files import header, tensors
 
@@ -70,6 +71,64 @@ def test_axes_follow_each_other_while_the_first_mini_batch_fills(name: str) -> N
     scores = whole.play(ROWS).scores
     assert np.concatenate([parts.play(ROWS[at : at + 7]).scores for at in range(0, 90, 7)]).tolist() == scores.tolist()
     assert pack(whole) == pack(parts) == pack(learner)
+
+
+@pytest.mark.parametrize("rank", [32, 33])
+def test_axes_of_the_first_mini_batch_follow_those_of_the_rows_before_its_last(rank: int) -> None:
+    """Of many features, whose mini-batches have as many rows as components: it is the state of 16 rows, or of 32."""
+    rows = np.random.default_rng(5).normal(size=(rank, 450))
+    learner = make(rank=rank).learn(rows[:-1])
+    before = axes(learner, 450)
+    found = axes(learner.learn(rows[-1:]), 450)
+    assert learner.pending.rows == 0
+    assert np.linalg.matrix_rank(before) == {32: 16, 33: 32}[rank]
+    width = np.linalg.matrix_rank(before)
+    turned = found.T @ before[:, :width]  # the polar factor of which is the identity, where nothing can turn further
+    left, _, right = np.linalg.svd(turned, full_matrices=False)
+    np.testing.assert_allclose(left @ right, np.eye(rank)[:, :width], atol=1e-9)
+
+
+def test_rows_that_wait_are_flushed_in_parts_which_turn_the_axes_least_each() -> None:
+    """Of 50 rows, 32 have made the axes; the parts after them have 16 and 2."""
+    rows = np.random.default_rng(6).normal(size=(50, 12))
+    learner = make(rank=3).learn(rows)
+    expected = axes(learner, 12)
+    for stop in (48, 50):
+        expected = nearest(nr.make("svd", rank=3).learn(rows[:stop]).components.T, expected)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(axes(learner.flush(), 12), expected, atol=1e-9)
+
+
+def test_states_that_nothing_follows_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a learner behind: rows are learned once, and once more to score those after them."""
+    learned: list[int] = []
+    append = Factors.append
+    monkeypatch.setattr(Factors, "append", lambda self, rows: (learned.append(len(rows)), append(self, rows))[1])
+    learner: Any = nr.make("svd", rank=3)
+    learner.learn(ROWS[:33]).score_settled(ROWS[:1])
+    assert learned == [32]
+    learner.learn(ROWS[33:35])
+    assert learned == [32, 35]
+    learned.clear()
+    nr.make("svd", rank=3).learn(ROWS[:35])
+    assert learned == [35]
+
+
+def test_what_the_last_row_of_a_first_mini_batch_is_scored_by_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mini-batch of 32 rows is followed from the state of 16."""
+    learned: list[int] = []
+    append = Factors.append
+    monkeypatch.setattr(Factors, "append", lambda self, rows: (learned.append(len(rows)), append(self, rows))[1])
+    make(rank=32).learn(np.random.default_rng(5).normal(size=(32, 450)))
+    assert learned == [16, 32]
+
+
+@pytest.mark.parametrize("name", ["svd", "pca_incremental"])
+def test_without_a_learner_behind_rows_are_described_by_their_components_alone(name: str) -> None:
+    """But for signs, which change no loss: there is no frame, in memory or in a file."""
+    learner: Any = nr.make(name, rank=3).learn(ROWS)
+    learner.flush()
+    np.testing.assert_allclose(np.abs(axes(learner)), np.abs(learner.components.T), atol=1e-12)
+    assert "state.frame" not in tensors(learner)
 
 
 @pytest.mark.parametrize("name", ["svd", "pca_incremental"])

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
+from noregret.learners.multiplicative import halving_bound, most_promotions
 from noregret.state.growth import settle
 from tests.conformance.plays import state
 from tests.learners.reading import bound_of, written
@@ -309,3 +310,28 @@ def test_a_threshold_below_one_is_a_threshold_of_its_own_in_the_bound() -> None:
     facts = {"features": 10.0, "relevant": 2.0}
     assert duplicated.bound({"theta": 0.5}, **facts) != duplicated.bound({"theta": 0.0}, **facts)
     assert duplicated.bound({"theta": 20.0}, **facts) == duplicated.bound({"theta": 0.0}, **facts)
+
+
+def test_without_a_bias_the_threshold_begins_at_no_features() -> None:
+    learner = nr.make("winnow", native=False, algebra="sparse", bias=False).learn([{}], [1])
+    assert learner.scores([{}])[0] == pytest.approx(0.0, abs=1e-300)
+
+
+@pytest.mark.parametrize("demotion", ["halve", "eliminate"])
+def test_the_bound_of_a_falling_factor_takes_a_threshold_as_it_is(demotion: str) -> None:
+    """Also one below 1; a threshold of 0 stands for the number of features."""
+    card, facts = nr.learners()["winnow"], {"features": 8.0, "relevant": 2.0}
+    found = [card.bound({"theta": theta, "demotion": demotion}, **facts) for theta in (0.5, 8.0, 0.0)]
+    for theta, bound in zip((0.5, 8.0, 8.0), found, strict=True):
+        added = 2.0 * max(0.0, math.log(2.5 * theta))
+        moved = 3.5 * added + 5.0 / 3.0 * math.log(2.5) * 8.0 / theta
+        if demotion == "eliminate":
+            moved = 2.5 * added + math.log(2.5) * 8.0 / theta
+        root = 1.0 + moved / (40.0 * math.log(2.5))
+        assert bound == pytest.approx(20.0 * (root * root - 1.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.5])
+def test_a_factor_of_one_or_less_promotes_no_weight_to_the_threshold(alpha: float) -> None:
+    assert most_promotions(alpha, 8.0) == halving_bound(alpha, 8.0, 8.0, 2.0) == math.inf
+    assert most_promotions(2.0, 8.0) == 3.0

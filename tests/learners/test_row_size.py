@@ -3,14 +3,16 @@
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import noregret as nr
 from noregret.learners.gradient import following_regret
-from tests.learners.reading import after_each_round, bound_of, comparators
+from noregret.rules.row_size import follows_rows, pool_sizes, unit_of_weights, with_size
+from tests.learners.reading import after_each_round, bound_of, comparators, weights
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -210,6 +212,9 @@ THEOREMS: list[tuple[str, dict[str, float], int]] = [
     ("sgd_bottou", {"eta0": 0.0}, 0),
     ("ogd", {"eta0": 0.3}, 1),
     ("ogd", {"eta0": 0.0}, 1),
+    ("pa1", {"C": 1.0}, 1),
+    ("pa1", {"C": 0.0}, 1),
+    ("pa2", {"C": 1.0}, 1),
 ]
 
 
@@ -230,3 +235,62 @@ def test_rows_of_equal_values_give_eg_no_bound_on_squared_errors() -> None:
     learner = nr.make("eg", loss="squared", eta=0.1)
     bounds = [bound_of(learner, divergence=1.0, row_range=wide, comparator_squared_errors=1.0) for wide in (0.0, 1.0)]
     assert np.isfinite(bounds).tolist() == [False, True]
+
+
+class Told(NamedTuple):
+    """Parameters of which the second follows the rows."""
+
+    C: float
+    eta: float
+    size_places = ((1, 8.0),)
+
+
+@pytest.mark.parametrize("eta", [0.25, 1.0])
+def test_a_parameter_follows_the_rows_only_where_it_is_0(eta: float) -> None:
+    assert follows_rows(Told(0.0, 0.0))
+    assert not follows_rows(Told(0.0, eta))
+    assert with_size(Told(0.0, 0.0), 4.0) == Told(0.0, 2.0)
+    assert with_size(Told(0.0, eta), 4.0) == Told(0.0, eta)
+
+
+def sizes(**numbers: float) -> Any:
+    return SimpleNamespace(**{"rows": 0.0, "row_logs": 0.0, "row_squares": 0.0, "row_size": 0.0, **numbers})
+
+
+@pytest.mark.parametrize(("counted", "unit"), [
+    ({}, 1.0), ({"row_size": 0.25}, 2.0), ({"row_size": 16.0}, 0.25),
+    ({"row_size": 16.0, "row_squares": 0.5}, 1.0), ({"row_size": 16.0, "row_squares": 5.0}, 1.0),
+])  # fmt: skip
+def test_the_unit_of_weights_is_one_over_the_root_of_the_size(counted: dict[str, float], unit: float) -> None:
+    """It is 1 before any row has a value, and in models of earlier versions."""
+    assert unit_of_weights(SimpleNamespace(n=sizes(**counted))) == unit
+
+
+def test_merged_sums_give_a_size_unless_there_are_no_rows_or_those_of_an_earlier_version() -> None:
+    for counted, size in (
+        ({"rows": 1.0}, 4.0),
+        ({"rows": 2.0}, 2.0),
+        ({}, 9.0),
+        ({"rows": 1.0, "row_squares": 3.0}, 9.0),
+    ):
+        n = sizes(row_logs=math.log(4.0), row_size=9.0, **counted)
+        pool_sizes(n)
+        assert n.row_size == pytest.approx(size, rel=1e-15)
+
+
+def test_rows_without_a_hinge_loss_do_not_count() -> None:
+    """Also not those whose margin is 1 to the last bit."""
+    learner = nr.make("pa1", native=False, algebra="dense").learn([[1.0, 0.0]], [1])
+    assert learner.learn([[1.0, 0.0], [3.0, 0.0], [0.5, 0.0]], [1, 1, 1]).model.arrays.n.rows == 2.0
+    assert learner.model.arrays.n.row_size == pytest.approx(0.5, rel=1e-15)
+
+
+@pytest.mark.parametrize("features", [64, 65, 130, 200])
+def test_rows_of_many_features_are_learned_feature_by_feature(features: int) -> None:
+    """Loops over coordinates take 64 of them at a time; of equal features all weights are equal."""
+    for name in ("adagrad", "rda"):
+        learner = nr.make(name, native=False, bias=False).learn(np.ones((3, features)), [1, -1, 1])
+        found = weights(learner, features)
+        assert found.tolist() == [found[0]] * features
+        assert found[0] > 0.0
+        assert learner.scores(np.ones((1, features)))[0] == pytest.approx(features * found[0], rel=1e-12)

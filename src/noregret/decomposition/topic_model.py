@@ -139,7 +139,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
             return X
         found = []
         for words in documents:
-            if learn and self.filter.active:
+            if learn:
                 self.filter.see(words, self._journal)
             kept = self.filter.apply(words) if self.filter.active else words
             found.append(sort_words(kept) if learn else kept)

@@ -116,7 +116,7 @@ def enhanced_regret(p: P, norm: float, norm_1: float, largest_gradient: float, r
 
 def enhanced_weight(p: P, s: S, j: int) -> float:
     """As in RDA, with a threshold that is larger by rho beta_t / t."""
-    factor, rho = pace(p, s), p.rho * (unit_of_weights(s) if p.gamma == 0.0 else 1.0)
+    factor, rho = pace(p, s), p.rho * unit_of_weights(s)  # rows are counted where gamma is 0
     return beyond(s, j, p.lam + rho / factor, -factor) if factor > 0.0 else 0.0
 
 

@@ -198,5 +198,5 @@ def rounding(p: P, s: S, g: G) -> None:
     """Gradient descent that sets small weights to zero every K rounds."""
     add(s.w, -fitting_rate(p, s, g), g)
     if due(s.n.t, p.K):
-        theta = p.theta * (unit_of_weights(s) if p.eta0 == 0.0 else 1.0)
+        theta = p.theta * unit_of_weights(s)  # rows are counted where eta0 is 0
         shrink(s.w, 2.0 * theta, theta)
