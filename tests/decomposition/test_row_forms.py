@@ -203,7 +203,12 @@ def test_each_row_of_a_sample_takes_the_numbers_of_a_covariance(
 
 def test_a_sample_has_the_numbers_of_all_its_rows_and_the_rows_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(outside_rounds, "fits_in_memory", lambda numbers: not asked.append(numbers))
+
+    def fits(numbers: int) -> bool:
+        asked.append(numbers)
+        return True
+
+    monkeypatch.setattr(outside_rounds, "fits_in_memory", fits)
     require_sample_memory("mixture", 7, 4)
     assert asked == [7 * 5]
     monkeypatch.setattr(outside_rounds, "fits_in_memory", lambda numbers: False)

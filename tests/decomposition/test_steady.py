@@ -98,11 +98,22 @@ def test_rows_that_wait_are_flushed_in_parts_which_turn_the_axes_least_each() ->
     np.testing.assert_allclose(axes(learner.flush(), 12), expected, atol=1e-9)
 
 
-def test_states_that_nothing_follows_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a learner behind: rows are learned once, and once more to score those after them."""
+def count_rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows are appended to factors from now on, call by call."""
     learned: list[int] = []
     append = Factors.append
-    monkeypatch.setattr(Factors, "append", lambda self, rows: (learned.append(len(rows)), append(self, rows))[1])
+
+    def counted(self: Factors, rows: Floats) -> None:
+        learned.append(len(rows))
+        append(self, rows)
+
+    monkeypatch.setattr(Factors, "append", counted)
+    return learned
+
+
+def test_states_that_nothing_follows_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a learner behind: rows are learned once, and once more to score those after them."""
+    learned = count_rows(monkeypatch)
     learner: Any = nr.make("svd", rank=3)
     learner.learn(ROWS[:33]).score_settled(ROWS[:1])
     assert learned == [32]
@@ -115,9 +126,7 @@ def test_states_that_nothing_follows_are_not_made(monkeypatch: pytest.MonkeyPatc
 
 def test_what_the_last_row_of_a_first_mini_batch_is_scored_by_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mini-batch of 32 rows is followed from the state of 16."""
-    learned: list[int] = []
-    append = Factors.append
-    monkeypatch.setattr(Factors, "append", lambda self, rows: (learned.append(len(rows)), append(self, rows))[1])
+    learned = count_rows(monkeypatch)
     make(rank=32).learn(np.random.default_rng(5).normal(size=(32, 450)))
     assert learned == [16, 32]
 

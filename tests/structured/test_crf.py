@@ -74,6 +74,15 @@ def test_sums_lost_to_underflow_are_computed_again(name: str, monkeypatch: pytes
     assert large > len(calls) - large == 4 * len(SIZES)
 
 
+def test_a_sum_of_numbers_with_few_digits_left_is_computed_again() -> None:
+    """The exponential of -735 is above 0, but has only a few bits."""
+    f, work = np.array([[0.0, -735.0], [0.0, -735.0]]), np.full(20, np.nan)
+    top = forward_backward.fill_factors(f, work, 0, 2, 2)
+    work[4] = 0.5
+    forward_backward.sum_before(f, work, (4, 1, 1, 1, 1, 0, 10), top, 6, 2)
+    assert work[6:8].tolist() == [0.5, -734.5]
+
+
 @pytest.mark.parametrize("name", ORDERS)
 def test_expected_counts_are_the_slopes_of_log_z(name: str) -> None:
     decoder = DECODERS[name]

@@ -81,3 +81,32 @@ def test_rounds_are_cut_where_they_end() -> None:
     )
     assert truth[:3].labels == ["a", "b"]
     assert truth[7:].at.tolist() == [0]
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+@pytest.mark.parametrize("name", ORDERS)
+def test_of_equal_sequences_the_one_with_the_smallest_tags_wins(name: str, length: int) -> None:
+    f, y = group(name, length, 3, 3, 0)
+    before = y.copy()
+    work = np.full(DECODERS[name].scratch(len(f), length, 3), np.nan)
+    DECODERS[name].search(0.0 * f, y, work, 2, 3, 0.0)
+    before[2 : 2 + length, CHOSEN] = 0.0
+    np.testing.assert_array_equal(y, before)  # and rows of other sentences stay as they are
+
+
+def test_tags_are_found_also_where_no_context_has_a_finite_score() -> None:
+    """As after an overflow; what was in the memory before is read by nobody."""
+    f, y = group("sequence", 3, 4, 4, 0)
+    f[2 + 3 :] = -np.inf
+    f[4, 2] = 1e307
+    DECODERS["sequence"].search(f, y, np.full(DECODERS["sequence"].scratch(len(f), 3, 4), 3.0), 2, 4, 0.0)
+    assert y[2:5, CHOSEN].tolist() == [0.0, 0.0, 2.0]
+
+
+@pytest.mark.parametrize(("length", "classes"), [(1, 2), (3, 1), (2, 4), (9, 2), (30, 3)])
+@pytest.mark.parametrize("name", ORDERS)
+def test_memory_is_as_much_as_the_search_or_the_marginals_need(name: str, length: int, classes: int) -> None:
+    rows, side = DECODERS[name].rows(length, classes), (classes + 1) ** (ORDERS[name] - 1)
+    searched = 2 * length * (classes + 1) ** ORDERS[name] if name == "sequence_pairs" else 2 * length * classes
+    marginals = (rows - length) * classes + 2 * length * classes * side + 3 * (classes + 1)
+    assert DECODERS[name].scratch(rows, length, classes) == max(searched, marginals)

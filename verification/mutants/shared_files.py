@@ -165,7 +165,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             f"noregret.experts.portfolio.{name}",
             tuple(
                 f"tests/experts/portfolio/test_{file}.py"
-                for file in ("hindsight", "portfolio_learner", "theorems", "universal")
+                for file in ("hindsight", "portfolio_learner", "simplex", "theorems", "universal", "universal_terms")
             ),
             (),
         )
@@ -196,7 +196,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         f"{name}_decoder": (f"noregret.tasks.decoders.{name}", tuple(f"tests/{file}.py" for file in files), ())
         for name, files in {
             "sequence": ("structured/test_sequence_search", "structured/test_tagger"),
-            "forward_backward": ("structured/test_crf",),
+            "forward_backward": ("structured/test_crf", "structured/test_sequence_search"),
             "arcs": ("tasks/test_tree_decoders", "structured/test_parser"),
             "projective": ("tasks/test_tree_decoders",),
             "nonprojective": ("tasks/test_tree_decoders",),

@@ -82,7 +82,7 @@ def loss(y: Any, first: Any) -> Any:
 
 
 def scratch(rows: int, length: int, width: int) -> int:
-    return max(2 * length * width, forward_backward.scratch(rows, length, width))
+    return forward_backward.scratch(rows, length, width)  # of which `search` needs 2 * length * width
 
 
 # ---- two tags of context ---------------------------------------------------------------------------------------------
