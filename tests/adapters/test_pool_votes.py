@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.adapters import pool_votes
 from noregret.adapters.pool_votes import (
     ClassVotes,
     Codes,
@@ -98,6 +99,43 @@ def test_codes_of_entries_that_share_rows_are_read_as_they_are() -> None:
     said = [votes.read(shared), votes.read(played(truth, ["a", "a"]))]
     assert votes.combine(said, np.array([[0.6, 0.4]] * 2)).tolist() == pytest.approx([0.2, -1.0])
     assert votes.losses([shared, None]).tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize(("classes", "rows", "added"), [
+    (4, 64, True), (3, 100, True), (4, 63, False), (5, 64, False), (5, 63, False), (2, 10, False),
+])  # fmt: skip
+def test_votes_are_added_entry_by_entry_where_classes_are_few_and_rows_many(
+    classes: int, rows: int, added: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[str] = []
+    for name in ("add_votes", "place_votes"):
+        monkeypatch.setattr(pool_votes, name, counting(name, getattr(pool_votes, name), called))
+    names = [f"class {number}" for number in range(classes)]
+    said = [np.array([names[t % classes] for t in range(rows)]), np.array(names[:1] * rows)]
+    votes = combination("multiclass", classes=names).combine(said, np.tile([0.75, 0.25], (rows, 1)))
+    expected = 0.75 * np.eye(classes)[np.arange(rows) % classes]
+    expected[:, 0] += 0.25
+    assert votes.tolist() == expected.tolist()
+    assert called == ["add_votes" if added else "place_votes"]
+
+
+def counting(name: str, compute: Any, called: list[str]) -> Any:
+    """The same function, which is noted whenever it is called."""
+
+    def act(*given: Any) -> Any:
+        called.append(name)
+        return compute(*given)
+
+    return act
+
+
+@pytest.mark.parametrize(("classes", "kind"), [(2, np.int8), (127, np.int8), (128, np.int64), (300, np.int64)])
+def test_codes_of_few_classes_are_short_and_those_of_many_are_whole(classes: int, kind: Any) -> None:
+    """A number of 8 bits has room for codes up to 126 and for -1."""
+    names = [f"class {number:03}" for number in range(classes)]
+    codes = combination("multiclass", classes=names).encode_all([np.array(names), None], classes)
+    assert codes.dtype == kind
+    assert codes.tolist() == [list(range(classes)), [-1] * classes]
 
 
 def test_the_vote_is_wrong_where_it_is_not_the_truth() -> None:

@@ -22,6 +22,7 @@ from noregret.metrics.adwin import (
     Adwin,
     allowed,
     confidence_of,
+    find_cut,
     largest_size,
 )
 from noregret.metrics.detector import ALARM, STABLE, WARNING
@@ -213,3 +214,31 @@ def test_a_state_of_a_file_is_one_that_can_be(cells: dict[int, float], sound: bo
     for place, value in cells.items():
         state[place] = value
     assert Adwin().restore_state(state) == sound
+
+
+def window(least: float, delta: float, *buckets: tuple[int, float]) -> tuple[Any, Any]:
+    """A window of buckets of zeros and ones, each given by its size and sum, the oldest first."""
+    numbers, state = np.zeros(module.BOTH + 1), np.zeros(module.END)
+    numbers[[module.DELTA, module.WARNING_DELTA, module.LEAST]] = delta, delta, least
+    for size, total in buckets:
+        at = module.COUNTS + size
+        state[module.SUMS + size * (module.ROOM + 1) + int(state[at])] = total
+        state[at] += 1.0
+        state[[module.WIDTH, module.TOTAL, module.SQUARES]] += 2.0**size, total, total
+    return numbers, state
+
+
+def test_a_rise_just_above_what_chance_allows_is_found() -> None:
+    """Of 512 values with 2/5 ones and 512 with one half, the difference of 0.1 is chance for a delta of 0.2."""
+    halves = (9, 0.4 * 512), (9, 0.5 * 512)
+    variance = 0.45 * 0.55
+    for delta, cut in ((0.23, 1), (0.21, 0), (0.15, 0)):
+        confidence = math.log(2.0 * math.log(1024.0) / delta)
+        chance = math.sqrt(2.0 / 256.0 * variance * confidence) + 2.0 / 3.0 / 256.0 * confidence
+        assert (chance < 0.1) == bool(cut)
+        assert find_cut(*window(5.0, delta, *halves)) == (cut, cut)
+
+
+def test_an_older_part_with_too_few_values_is_no_part_however_different_it_is() -> None:
+    for least, cut in ((16.0, -1), (17.0, 0)):
+        assert find_cut(*window(least, 0.5, (4, 16.0), (4, 0.0), (4, 0.0)))[0] == cut

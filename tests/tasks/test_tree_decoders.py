@@ -33,9 +33,11 @@ def group(length: int, truth: tuple[int, ...] | None, before: int = 0) -> Any:
     return y
 
 
-def decode(decoder: ModuleType, f: Any, y: Any, first: int = 0, augment: float = 0.0) -> tuple[int, ...]:
+def decode(
+    decoder: ModuleType, f: Any, y: Any, first: int = 0, augment: float = 0.0, memory: float = np.nan
+) -> tuple[int, ...]:
     length = int(y[first, LENGTH])
-    work = np.full(decoder.scratch(length * length, length, 1), np.nan)
+    work = np.full(decoder.scratch(length * length, length, 1), memory)
     decoder.search(f, y, work, first, 1, augment)
     chosen = np.flatnonzero(y[first : first + length * length, CHOSEN] == 0.0)
     assert (np.delete(y[first : first + length * length, CHOSEN], chosen) == -1.0).all()
@@ -180,6 +182,35 @@ def test_equal_scores_give_one_tree_and_always_the_same(decoder: ModuleType) -> 
         assert found.count(0) == 1
         assert not find_cycle(found)
         assert decode(decoder, f, y) == found
+
+
+def test_of_equal_projective_trees_the_one_of_the_first_root_and_the_widest_spans_is_found() -> None:
+    """The order is that of the search: the first root word, then the last of its modifiers takes all the others."""
+    for length in range(2, 7):
+        found = decode(projective, np.zeros((length * length + 2, 1)), group(length, None))
+        assert found == (0, *[length] * (length - 2), 1)
+
+
+def test_of_equal_trees_with_crossing_arcs_every_word_has_the_one_after_it_as_head() -> None:
+    for length in range(1, 7):
+        found = decode(nonprojective, np.zeros((length * length + 2, 1)), group(length, None))
+        assert found == (*range(2, length + 1), 0)
+
+
+@BOTH
+@pytest.mark.parametrize("memory", [0.0, 1.0, 1e9, -1e9, 2.0])
+def test_what_the_memory_held_before_is_not_read(decoder: ModuleType, memory: float) -> None:
+    rng = np.random.default_rng(8)
+    for length in (1, 2, 3, 4, 7):
+        for first in (0, 3):
+            f, y = rng.standard_normal((length * length + first + 2, 1)), group(length, None, first)
+            f[rng.random(len(f)) < 0.3] = 0.0
+            found = decode(decoder, f, y, first, 1.0)
+            written = y.copy()
+            assert decode(decoder, f, y, first, 1.0, memory) == found
+            np.testing.assert_array_equal(y, written)
+            beside = np.delete(y, np.s_[first : first + length * length], axis=0)
+            assert (beside[:, CHOSEN] == -1.0).all()
 
 
 @BOTH
