@@ -236,3 +236,9 @@ def test_tallies_count_the_arcs_of_both_trees() -> None:
     assert counts.sum() == 0.0
     assert (counts == 1.0).sum() == arcs.loss(y, 1)
     assert arcs.loss(y, 1) > 0.0
+
+
+@pytest.mark.parametrize(("decoder", "sizes"), [(projective, [19, 203, 11368]), (nonprojective, [32, 168, 5453])])
+def test_memory_grows_with_the_square_of_the_length(decoder: ModuleType, sizes: list[int]) -> None:
+    """7 charts and a stack, or 3 matrices and 5 vectors."""
+    assert [decoder.scratch(length * length, length, 1) for length in (1, 5, 40)] == sizes

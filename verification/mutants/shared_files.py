@@ -218,7 +218,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"games_{name}": (
             f"noregret.games.{name}",
-            (f"tests/games/test_{file}.py", "tests/games/test_player_files.py"),
+            tuple(f"tests/games/test_{one}.py" for one in (file, "player_files", "swap_files")),
             (),
         )
         for name, file in {

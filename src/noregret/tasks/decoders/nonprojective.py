@@ -17,7 +17,7 @@ from noregret.tasks.decoders.layout import CHOSEN, LENGTH, TRUTH
 # floats: score, roots and row of the best arc from slot u to slot v, at u * (L + 1) + v.
 SCORE, ROOTS, ARC, MATRICES = 0, 1, 2, 3
 # Behind them are vectors of 2 L + 2 floats. By slot: its node (-1: none), the walk that passed it (0: none, DONE: its
-# heads lead to the root), the slot of its head. By node: the node that it became a part of (-1: none), its best arc.
+# heads lead to the root), the slot of its head. By node: the node that it became a part of, if any, and its best arc.
 NODE, WALK, HEAD, PARENT, BEST, VECTORS = 0, 1, 2, 3, 4, 5
 DONE = -1.0
 
@@ -27,11 +27,8 @@ def search(f: Any, y: Any, work: Any, first: Any, known: Any, augment: Any) -> N
     length = int(y[first, LENGTH])
     fill(f, y, work, first, augment)
     node, walk, heads = work[offset(length, NODE) :], work[offset(length, WALK) :], work[offset(length, HEAD) :]
-    parent, best = work[offset(length, PARENT) :], work[offset(length, BEST) :]
-    side, nodes = length + 1, length + 1
+    best, side, nodes = work[offset(length, BEST) :], length + 1, length + 1
     for start in range(1, length + 1):
-        if parent[start] >= 0.0:
-            continue  # an earlier walk passed it
         slot = start
         while walk[slot] != DONE:
             head = best_head(work, length, slot)
@@ -57,7 +54,7 @@ def offset(length: Any, which: Any) -> Any:
 def fill(f: Any, y: Any, work: Any, first: Any, augment: Any) -> None:
     """Every word is a node in the slot of its number; the root is done."""
     length = int(y[first, LENGTH])
-    node, walk, parent = work[offset(length, NODE) :], work[offset(length, WALK) :], work[offset(length, PARENT) :]
+    node, walk = work[offset(length, NODE) :], work[offset(length, WALK) :]
     square = (length + 1) * (length + 1)
     for modifier in range(1, length + 1):
         for head in range(length + 1):
@@ -71,8 +68,6 @@ def fill(f: Any, y: Any, work: Any, first: Any, augment: Any) -> None:
     for slot in range(length + 1):
         node[slot], walk[slot] = slot, 0.0
     walk[0] = DONE
-    for any_node in range(2 * length + 2):
-        parent[any_node] = -1.0
 
 
 def better(work: Any, square: Any, at: Any, other: Any) -> Any:
@@ -110,16 +105,15 @@ def contract(work: Any, length: Any, last: Any, new: Any) -> None:
 
 
 def lower_arcs(work: Any, length: Any, last: Any) -> None:
-    """Subtract from the arcs into every member of a cycle what its arc in the cycle gives."""
+    """Subtract from the arcs into every member of a cycle what its arc in the cycle gives; no arc there is a root's."""
     heads, side = work[offset(length, HEAD) :], length + 1
     square, slot = side * side, last
     while True:
         at = int(heads[slot]) * side + slot
-        score, roots = work[SCORE * square + at], work[ROOTS * square + at]
+        score = work[SCORE * square + at]
         for u in range(side):
             if u != slot:
                 work[SCORE * square + u * side + slot] -= score
-                work[ROOTS * square + u * side + slot] -= roots
         slot = int(heads[slot])
         if slot == last:
             break
