@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.concepts import elimination
 from noregret.learner.finder import Finder
 from tests.concepts.test_concept_learners import BAD_ROW, DICTS, NAMES, NOISE, OR_TRUTH, TABLE, TRUTH, has_b, make
 from tests.conformance.protocol import state
@@ -199,3 +200,37 @@ def test_hypotheses_are_told_in_words() -> None:
     assert learner.explain_one({"hello": 1}) == {"drugs": False, "credit": False, "pill": False}
     assert learner.weights == {"drugs": 1, "credit": 1, "pill": 1}
     assert learner.predict([{"credit": 1}, {}]).tolist() == ["spam", "ham"]
+
+
+@pytest.mark.parametrize("name", ["explain_one", "dump"])
+def test_a_call_first_undoes_what_was_cut_off(name: str) -> None:
+    calls: dict[str, Callable[[Any], Any]] = {
+        "explain_one": lambda learner: learner.explain_one({"a": 1, "b": 1}),
+        "dump": lambda learner: (learner.dump()[0], sorted(learner.dump()[1])),
+    }
+    whole, torn = (make("elimination", concept="disjunction").learn(DICTS[:4], OR_TRUTH[:4]) for _ in range(2))
+    torn._change.undo = torn.savepoint()
+    torn.rounds += 5
+    assert calls[name](torn) == calls[name](whole)
+    assert torn._change.undo is None
+    assert state(torn) == state(whole)
+
+
+def test_a_hypothesis_that_was_contradicted_explains_nothing() -> None:
+    """Also where its predictions for the rows that are asked for are right."""
+    learner = make("elimination", concept="disjunction").learn([{"a": 1}, {"a": 1}], [-1, 1])
+    assert learner.inconsistent
+    assert learner.predict([{"a": 1}]).tolist() == [-1]
+    assert not learner.explains([{"a": 1}], [-1])
+
+
+def test_features_may_have_numbers_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elimination, "LARGEST", 6)
+    for number, fits in ((4, True), (5, False)):
+        learner = make("elimination", concept="disjunction")
+        rows = np.eye(number + 1, dtype=int)[-1:]
+        if fits:
+            assert learner.learn(rows, [1]).features == number + 1
+        else:
+            with pytest.raises(nr.BadValue, match="feature number 5 is too large"):
+                learner.learn(rows, [1])

@@ -10,6 +10,7 @@ import pytest
 from scipy.special import expit
 
 import noregret as nr
+from noregret.experts.portfolio import days
 from noregret.experts.portfolio.card import list_strategies
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
 from tests.experts.portfolio.streams import draw_relatives, make
@@ -258,3 +259,28 @@ def test_relatives_too_extreme_for_numbers_are_refused_and_change_nothing() -> N
     with pytest.raises(nr.BadValue, match="the portfolio is not finite"):
         learner.learn([[1e200, 1.0, 1.0]] * 3)
     assert learner.portfolio == before
+
+
+def test_interpreted_days_compile_nothing_and_compiled_ones_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same strategy with the same options shares what was compiled; it is called with a fresh table each time."""
+    compiled: list[Any] = []
+    played: list[tuple[Any, ...]] = []
+
+    def run(table: Any, *given: Any) -> None:
+        played.append((table.tolist(), given))
+
+    def compile_once(function: Any, names: Any, values: Any) -> Any:
+        compiled.append(function)
+        return run, 5
+
+    monkeypatch.setattr(days, "compile_entry", compile_once)
+    monkeypatch.setattr(days, "_compiled", {})
+    relatives = draw_relatives(3, 2)
+    assert make("eg_portfolio").play(relatives).losses.shape == (3,)
+    assert not compiled
+    card: Any = nr.learners()["eg_portfolio"]
+    chosen = tuple((name, choice.default) for name, choice in card.choices.items())
+    for values in ((1, 2), (3, 4)):
+        days.run_days(card, chosen, True, values)
+    assert len(compiled) == 1
+    assert played == [([0] * 5, (1, 2)), ([0] * 5, (3, 4))]
