@@ -234,7 +234,10 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"neural_{name}": (
             f"noregret.neural.{name}",
-            tuple(f"tests/neural/test_{file}.py" for file in ("backprop", "hedge", "forgetting", "interrupts", *files)),
+            tuple(
+                f"tests/neural/test_{file}.py"
+                for file in ("backprop", "backprop_parts", "hedge", "forgetting", "interrupts", *files)
+            ),
             (),
         )
         for name, files in {
