@@ -203,7 +203,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "string": ("structured/test_string_search", "structured/test_transducer"),
         }.items()
     },
-    "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
+    "factored": (
+        "noregret.tasks.factored",
+        tuple(f"tests/structured/test_{name}.py" for name in ("tagger", "parser", "transducer")),
+        (),
+    ),
     "gamma_functions": ("noregret.algebra.gamma_functions", ("tests/decomposition/test_lda.py",), ()),
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
