@@ -93,7 +93,7 @@ class Dictionary(UnsupervisedLearner[Atoms]):
 
     def find_codes(self, state: Atoms, products: Floats) -> Floats:
         numbers = np.array([self.find_penalty(state), self.tolerance, self.sweeps])
-        return solve_lasso(state.atoms @ state.atoms.T, products, numbers, self.row_config.native)
+        return solve_lasso(state.products().gram, products, numbers, self.row_config.native)
 
     def find_penalty(self, state: Atoms) -> float:
         return self.penalty or 1.2 / float(np.sqrt(max(state.features, 1)))
@@ -101,7 +101,7 @@ class Dictionary(UnsupervisedLearner[Atoms]):
     def score_rows(self, state: Atoms, rows: MatrixRows) -> Scored:
         """Codes, and 1/2 |x - sum_j a_j d_j|^2 + penalty |a|_1."""
         dense = rows.dense
-        codes = self.find_codes(state, row_products(dense, np.ascontiguousarray(state.atoms.T)))
+        codes = self.find_codes(state, row_products(dense, state.products().columns))
         rest = dense - row_products(codes, state.atoms)
         penalties = self.find_penalty(state) * row_dots(codes, np.sign(codes))
         return Scored(codes, 0.5 * (row_dots(rest, rest) + rows.beyond) + penalties)

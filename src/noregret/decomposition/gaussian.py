@@ -1,7 +1,7 @@
 """The Gaussian density of a stream: mean and covariance of all rows so far, exact, and the log-loss of every row."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.gaussian_scores import LOG_TWO_PI, find_root
+from noregret.decomposition.kept import Kept, keep
 from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows, row_dots, row_products
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
@@ -28,6 +29,13 @@ CHAN = (
 SHOWN = 20  # features
 
 
+class Whitening(NamedTuple):
+    """What turns differences from the mean into standard deviations."""
+
+    matrix: Floats  # the inverse root of the covariance, its transpose
+    log_root: float  # half of the logarithm of the determinant
+
+
 @dataclass
 class Moments:
     """How many rows there were, their mean, and the sum of (x - mean)(x - mean)'."""
@@ -35,6 +43,7 @@ class Moments:
     mean: Floats
     scatter: Floats
     count: int = 0
+    kept: Kept[Whitening] | None = None
 
     @property
     def features(self) -> int:
@@ -108,12 +117,18 @@ class Gaussian(DensityLearner[Moments]):
 
     def score_rows(self, state: Moments, rows: MatrixRows) -> Scored:
         """Distance in standard deviations of every row, and -log of the density."""
+        own = (state.scatter, state.count, self.prior, self.variance)
+        state.kept = keep(state.kept, lambda: self.find_whitening(state), *own)
+        whiten, log_root = state.kept.value
+        distances = row_products(rows.dense - state.mean, whiten)
+        squares = row_dots(distances, distances) + rows.beyond / self.variance
+        losses = 0.5 * (squares + state.features * LOG_TWO_PI) + log_root
+        return Scored(np.sqrt(squares)[:, None], losses)
+
+    def find_whitening(self, state: Moments) -> Whitening:
         root = find_root(self.smoothed(state), "gaussian")
         whiten = np.linalg.solve(root, np.eye(state.features))
-        distances = row_products(rows.dense - state.mean, np.ascontiguousarray(whiten.T))
-        squares = row_dots(distances, distances) + rows.beyond / self.variance
-        losses = 0.5 * (squares + state.features * LOG_TWO_PI) + float(np.log(np.diag(root)).sum())
-        return Scored(np.sqrt(squares)[:, None], losses)
+        return Whitening(np.ascontiguousarray(whiten.T), float(np.log(np.diag(root)).sum()))
 
     # ---- results -------------------------------------------------------------------------------------------------
 
