@@ -117,7 +117,12 @@ def remove(directions: Floats, rows: Floats) -> tuple[Floats, Floats]:
 
 def share_steps(left: Floats, most: int) -> NDArray[np.int64]:
     """How many steps each row takes of so many in all: those that lower the error most, in order for each row."""
+    return np.bincount(rank_steps(left)[:most], minlength=len(left)).astype(np.int64)
+
+
+def rank_steps(left: Floats) -> NDArray[np.int64]:
+    """The numbers of the rows whose steps lower the error most, the largest first; a row has its steps in order."""
     gains = np.minimum.accumulate(left[:, :-1] - left[:, 1:], axis=1)
-    chosen = np.argsort(-gains, axis=None, kind="stable")[:most]
+    chosen = np.argsort(-gains, axis=None, kind="stable")
     chosen = chosen[gains.ravel()[chosen] > ROUNDING * left.max(initial=0.0)]
-    return np.bincount(chosen // gains.shape[1], minlength=len(left)).astype(np.int64)
+    return np.asarray(chosen // gains.shape[1], np.int64)
