@@ -11,11 +11,13 @@ from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
-from noregret.decomposition.gaussian_scores import LOG_TWO_PI, find_root
+from noregret.decomposition.gaussian_scores import LOG_TWO_PI, draw_rows, find_root
 from noregret.decomposition.kept import Kept, keep
 from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows, row_dots, row_products
+from noregret.decomposition.memory import require_sample_memory
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
+from noregret.learner.arguments import check_integer
 from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays, Header, register_kind
 from noregret.rules.merge_law import Merge
@@ -146,6 +148,14 @@ class Gaussian(DensityLearner[Moments]):
     def predict(self, X: RowsLike) -> Floats:
         """The log-density of every row."""
         return self.log_density(X)
+
+    def sample(self, n: int = 1, seed: int = 0) -> Floats:
+        """Rows drawn from the density."""
+        random, count = np.random.default_rng(check_integer("seed", seed, 0)), check_integer("n", n, 0)
+        state = self.latest
+        require_sample_memory("gaussian", count, state.features**2)
+        normal, numbers = random.standard_normal((count, state.features)), np.zeros(count, np.intp)
+        return draw_rows(state.mean[None], self.smoothed(state)[None], numbers, normal, "gaussian")
 
     def describe_results(self) -> list[str]:
         """Mean and standard deviation of the first features."""
