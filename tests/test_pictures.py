@@ -60,6 +60,11 @@ def test_bars_that_made_the_rows_are_learned_and_found_in_a_sum_of_three() -> No
         assert row.found == pytest.approx(max(row.weight - 0.15, 0.0), abs=0.04)
 
 
+def test_three_atoms_without_a_penalty_have_the_weights_of_the_sum() -> None:
+    for row in learned().rows:
+        assert row.pursued == pytest.approx(row.weight, abs=0.05)
+
+
 SVD_ROWS = svd_error.measure(ranks=(2, 8, 16), rows=400)
 
 

@@ -15,12 +15,16 @@ Floats = NDArray[np.float64]
 
 
 class Row(NamedTuple):
-    """A bar, the cosine of the learned atom that is most like it, and what it has in the sum of three bars."""
+    """A bar, the cosine of the learned atom that is most like it, and what it has in the sum of three bars.
+
+    `found` is its weight in the code with a penalty, `pursued` in the one of three atoms without.
+    """
 
     bar: int
     cosine: float
     weight: float
     found: float
+    pursued: float
 
 
 class Learned(NamedTuple):
@@ -46,8 +50,9 @@ def measure(rows: int = 10_000, k: int = 20) -> Learned:
     likeness = bars @ (atoms / np.linalg.norm(atoms, axis=1, keepdims=True)).T
     best = np.argmax(likeness, axis=1)
     parts = dict(zip((2, 9, 13), (0.8, 0.3, 0.5), strict=True))
-    found = learner.transform([sum(weight * bars[bar] for bar, weight in parts.items())])[0][best]
-    table = [Row(bar, float(likeness[bar, atom]), parts.get(bar, 0.0), float(found[bar]))
+    x = [sum(weight * bars[bar] for bar, weight in parts.items())]
+    found, pursued = learner.transform(x)[0][best], learner.sparse_codes(x, atoms=3)[0][best]
+    table = [Row(bar, float(likeness[bar, atom]), parts.get(bar, 0.0), float(found[bar]), float(pursued[bar]))
              for bar, atom in enumerate(best.tolist())]  # fmt: skip
     return Learned(table, atoms[best])
 

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import threading
 import zlib
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.cli import compress
 from noregret.evaluation.compress import METHODS
 from noregret.evaluation.compress_patches import cut, join, learn_atoms
 from noregret.evaluation.images import read_image, write_image
@@ -107,7 +109,8 @@ def test_a_dictionary_loses_less_than_lines_at_the_same_size() -> None:
         (("cut.pgm",), "cut.pgm: the picture is cut off"),
         (("words.pgm",), "words.pgm: not a PGM or PPM picture"),
         (("in.pgm", "--out", "in.pgm"), "overwrite"),
-        (("in.pgm", "--out", "out.xyz"), "not a format of pictures"),
+        (("in.pgm", "--out", "out.xyz"), "out.xyz: the picture cannot be written: .xyz is not a format of pictures"),
+        (("in.pgm", "--out", "out"), "a name without an extension is not a format of pictures"),
         (("in.pgm", "--curve", "curve.xyz"), "not a format of pictures"),
         ((".",), ".: the picture cannot be read: "),
     ],
@@ -159,3 +162,94 @@ def test_a_small_picture_has_as_many_components_as_it_can(tmp_path: Path) -> Non
     (tmp_path / "small.pgm").write_bytes(b"P5 3 2 255\n" + bytes([9, 200, 3, 77, 5, 6]))
     assert noregret("compress", "small.pgm", cwd=tmp_path).returncode == 0
     assert (tmp_path / "small.svd2.pgm").read_bytes() == b"P5\n3 2\n255\n" + bytes([9, 200, 3, 77, 5, 6])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"P2 2 2 15 1 2 x 4", "a value of the picture is 'x', and not a whole number"),
+        (b"P2 2 2 15 1 2 nan 4", "a value of the picture is 'nan', and not a whole number"),
+        (b"P2 2 2 15 1 2 -3 4", "a value of the picture is '-3', and not a whole number"),
+        (b"P2 2 2 15 1 16 3 4", "a value of the picture is 16, and the file says that 15 is the largest"),
+        (b"P5 2 2 15\n\x01\x02\x03\x10", "a value of the picture is 16, and the file says that 15 is the largest"),
+        (b"P2 2 2 15 1 2 3", "the picture is cut off"),
+    ],
+)
+def test_values_that_no_picture_has_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "in.pgm").write_bytes(content)
+    with pytest.raises(nr.BadValue) as found:
+        read_image(str(tmp_path / "in.pgm"))
+    assert str(found.value) == f"{tmp_path / 'in.pgm'}: {message}"
+
+
+def test_the_largest_value_is_white(tmp_path: Path) -> None:
+    (tmp_path / "text.pgm").write_bytes(b"P2 2 1 15 15 0")
+    (tmp_path / "bytes.pgm").write_bytes(b"P5 2 1 15\n\x0f\x00")
+    for name in ("text.pgm", "bytes.pgm"):
+        assert read_image(str(tmp_path / name)).tolist() == [[255.0, 0.0]]
+
+
+def test_values_of_pillow_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    image: Any = pytest.importorskip("PIL.Image")
+    image.fromarray(np.array([[1.0, np.nan]], np.float32)).save(tmp_path / "in.tiff")
+    with pytest.raises(nr.BadValue, match=r"in\.tiff: .*: not every value is a finite number$"):
+        read_image(str(tmp_path / "in.tiff"))
+
+
+@pytest.mark.parametrize("out", ["out.xyz", "out"])
+def test_a_format_that_cannot_be_written_is_refused_before_any_work(
+    tmp_path: Path, out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw(tmp_path / "in.pgm")
+    monkeypatch.setattr(compress, "METHODS", {})
+    done = noregret("compress", "in.pgm", "--out", out, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "use .png, .jpg or .pgm" in done.stderr
+
+
+STAGES = {
+    "svd": ["learning the lines", "measuring errors", "finding the best possible errors"],
+    "dictionary": ["learning atoms", "choosing atoms", "putting patches together"],
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_is_told_what_is_done_and_how_much_of_it(method: str) -> None:
+    """Whether somebody listens, and after how many rows, makes no difference."""
+    picture = np.random.default_rng(0).integers(256, size=(400, 360)).astype(float)
+    told, quiet = list[tuple[str, float]](), METHODS[method](picture, 3)
+    watched = METHODS[method](picture, 3, lambda what, done: told.append((what, done)))
+    assert watched.picture.tolist() == quiet.picture.tolist()
+    assert list(dict(told)) == STAGES[method]
+    for stage in STAGES[method]:
+        shares = [done for what, done in told if what == stage]
+        assert shares[0] == 0.0
+        assert shares == sorted(shares)
+        assert shares[-1] < 1.0
+    assert len(told) > 6
+
+
+def test_progress_is_shown_while_a_picture_is_compressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every two seconds; here they are short, and the work waits until something has been shown."""
+    draw(tmp_path / "in.pgm")
+    monkeypatch.setattr(compress, "EVERY", 0.001)
+    shown = threading.Event()
+    show = compress.Progress.show
+
+    def watched(progress: compress.Progress) -> None:
+        show(progress)
+        shown.set()
+
+    def wait(picture: Any, rank: int, tell: Any) -> Any:
+        tell("learning atoms", 0.25)
+        for _ in range(2):  # the first may have begun before
+            shown.clear()
+            assert shown.wait(30.0)
+        return METHODS["svd"](picture, rank)
+
+    monkeypatch.setattr(compress.Progress, "show", watched)
+    monkeypatch.setattr(compress, "METHODS", {"dictionary": wait})
+    done = noregret("compress", "in.pgm", "--method", "dictionary", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "learning atoms, 25 %, 0:0" in done.stderr
+    assert "learning" not in done.stdout

@@ -168,6 +168,16 @@ def test_shares_sum_to_1_and_the_density_integrates_to_1() -> None:
     assert learner.log_density_one(X[3]) == learner.log_density(X)[3]
 
 
+def test_the_shares_of_one_row_are_those_of_many_by_the_number_of_the_component() -> None:
+    learner = make().learn(X)
+    assert [learner.predict_proba_one(x) for x in X] == [
+        dict(enumerate(own)) for own in learner.predict_proba(X).tolist()
+    ]
+    assert make().predict_proba_one(X[0]) == {}
+    with pytest.raises(nr.BadValue, match=r"^row 0, feature 0: the value is nan"):
+        learner.predict_proba_one(BAD_ROW)
+
+
 def test_components_that_made_the_rows_are_found() -> None:
     rng = np.random.default_rng(1)
     means, weights = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 9.0]]), np.array([0.5, 0.3, 0.2])

@@ -14,3 +14,13 @@ def pursue(x: Floats, atoms: Floats, steps: int) -> list[Floats]:
         weights = np.linalg.lstsq(atoms[chosen].T, x, rcond=None)[0]
         left.append(x - weights @ atoms[chosen])
     return left
+
+
+def find_code(x: Floats, atoms: Floats, steps: int) -> Floats:
+    """The weights of all atoms after so many steps; atoms may have any lengths but 0."""
+    code, rest, chosen = np.zeros(len(atoms)), x, list[int]()
+    for _ in range(steps):
+        chosen.append(int(np.argmax(np.abs(atoms @ rest) / np.linalg.norm(atoms, axis=1))))
+        code[chosen] = np.linalg.lstsq(atoms[chosen].T, x, rcond=None)[0]
+        rest = x - code @ atoms
+    return code

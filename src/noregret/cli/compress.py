@@ -2,13 +2,15 @@
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 from noregret.cli.output import write_json
+from noregret.cli.screen import EVERY, REFRESH, Screen, format_time, repeat
 from noregret.cli.setup import check_outputs
 from noregret.evaluation.compress import METHODS
 from noregret.evaluation.compressed import Compressed
-from noregret.evaluation.images import read_image, write_image
+from noregret.evaluation.images import check_suffix, read_image, write_image
 from noregret.evaluation.report import SCHEMA
 from noregret.evaluation.tables import table
 from noregret.version import __version__
@@ -24,7 +26,10 @@ def run(args: argparse.Namespace) -> int:
         rank = min(RANKS[args.by], *picture.shape[:2]) if args.by == "svd" else RANKS[args.by]
     out = args.out or str(source.with_name(f"{source.stem}.{args.by}{rank}{source.suffix}"))
     check_outputs({"--out": out, "--curve": args.curve, "--json": args.json}, [args.image])
-    found = METHODS[args.by](picture, rank)
+    check_suffix(out)
+    progress = Progress(Screen(False, piped=args.json == "-"))
+    with progress.screen.live(), repeat(progress.show, REFRESH if progress.screen.is_live else EVERY):
+        found = METHODS[args.by](picture, rank, progress.tell)
     write_image(out, found.picture)
     if args.curve is not None:
         from noregret.plots import compression, save_figure
@@ -37,6 +42,19 @@ def run(args: argparse.Namespace) -> int:
     if args.json != "-":
         sys.stdout.write(f"{describe(found)}\nwritten to {out}\n")
     return 0
+
+
+class Progress:
+    """Says what is being done, how much of it is done, and for how long, once the whole has taken two seconds."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen, self.began, self.now = screen, time.monotonic(), "preparing"
+
+    def tell(self, what: str, done: float) -> None:
+        self.now = f"{what}, {100.0 * done:.0f} %" if done else what
+
+    def show(self) -> None:
+        self.screen.show((), (), f"{self.now}, {format_time(time.monotonic() - self.began)}")
 
 
 def describe(found: Compressed) -> str:

@@ -1,16 +1,28 @@
 """A dictionary of atoms, and what codes and rows so far say of it: sums of products, and the step they ask for."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
+from noregret.decomposition.kept import Kept, keep
 from noregret.decomposition.matrix_rows import SMALLEST_SQUARE, row_dots
 
 Floats = NDArray[np.float64]
 UNUSED = 1e-10  # an atom whose sum of squared codes is below this share of the largest is not used
+
+
+class Products(NamedTuple):
+    """What codes are found by: products of atoms with each other, and atoms as columns, for those with rows."""
+
+    gram: Floats  # atoms x atoms
+    columns: Floats  # features x atoms
+
+    @classmethod
+    def of(cls, atoms: Floats) -> Self:
+        return cls(atoms @ atoms.T, np.ascontiguousarray(atoms.T))
 
 
 @dataclass
@@ -21,6 +33,7 @@ class Atoms:
     among_codes: Floats  # A: atoms x atoms
     with_rows: Floats  # B: atoms x features
     steps: int = 0
+    kept: Kept[Products] | None = None
 
     @classmethod
     def start(cls, atoms: int, features: int) -> Self:
@@ -40,12 +53,18 @@ class Atoms:
     def is_finite(self) -> bool:
         return all(all_finite(part) for part in (self.atoms, self.among_codes, self.with_rows))
 
+    def products(self) -> Products:
+        """The products of these atoms, found once for each state."""
+        self.kept = keep(self.kept, lambda: Products.of(self.atoms), self.atoms)
+        return self.kept.value
+
     def fill(self, rows: Floats, random: np.random.Generator, unused: NDArray[np.bool_]) -> None:
         """Make atoms that are not used of different rows, drawn at random, in their direction."""
         squares = row_dots(rows, rows)
         lengths, drawn = np.sqrt(squares), random.permutation(np.flatnonzero(squares > SMALLEST_SQUARE))
         places = np.flatnonzero(unused).tolist()
         taken = set[bytes]()
+        self.kept = None
         for at in drawn.tolist():
             if not places:
                 return
@@ -67,7 +86,7 @@ class Atoms:
 
     def step(self) -> None:
         """Block coordinate descent: each atom in turn minimises the surrogate, given all others."""
-        unused = self.unused()
+        unused, self.kept = self.unused(), None
         for j in np.flatnonzero(~unused).tolist():
             atom = self.atoms[j] + (self.with_rows[j] - self.among_codes[j] @ self.atoms) / self.among_codes[j, j]
             self.atoms[j] = atom / max(float(np.sqrt(atom @ atom)), 1.0)

@@ -1,15 +1,30 @@
 """Centres of clusters: squared distances to them, k-means++ seeding, and steps towards the rows nearest to each."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.decomposition.kept import Kept, keep
 from noregret.decomposition.matrix_rows import row_dots, row_products
 
 Floats = NDArray[np.float64]
 LOST = 1e-8  # a difference of squares that is a smaller share of them has too few digits left
+
+
+class Placed(NamedTuple):
+    """Centres as they are measured from their mean: near 0, differences of squares lose the fewest digits."""
+
+    middle: Floats
+    columns: Floats  # the centres, one in each column
+    squares: Floats
+
+    @classmethod
+    def of(cls, centres: Floats) -> Self:
+        middle = centres.mean(axis=0)
+        moved = centres - middle
+        return cls(middle, np.ascontiguousarray(moved.T), row_dots(moved, moved))
 
 
 @dataclass
@@ -19,6 +34,7 @@ class Centres:
     centres: Floats
     counts: NDArray[np.int64]
     steps: int = 0
+    kept: Kept[Placed] | None = None
 
     @classmethod
     def start(cls, features: int) -> Self:
@@ -68,11 +84,11 @@ class Centres:
         """Squared distances of rows to centres; no row depends on those beside it."""
         if not len(self.centres):
             return np.zeros((len(rows), 0))
-        middle = self.centres.mean(axis=0)  # near 0, differences of squares lose the fewest digits
-        moved, centres = rows - middle, self.centres - middle
-        products = row_products(moved, np.ascontiguousarray(centres.T))
-        sizes = row_dots(moved, moved)[:, None] + row_dots(centres, centres)
-        found = sizes - 2.0 * products
+        self.kept = keep(self.kept, lambda: Placed.of(self.centres), self.centres)
+        middle, columns, squares = self.kept.value
+        moved = rows - middle
+        sizes = row_dots(moved, moved)[:, None] + squares
+        found = sizes - 2.0 * row_products(moved, columns)
         lost = found < LOST * sizes
         for number in np.flatnonzero(lost.any(axis=0)).tolist():
             own = lost[:, number]
@@ -106,6 +122,7 @@ class Centres:
         sums = np.add.reduceat(rows[order], begins, axis=0)
         self.counts = self.counts + new
         change = sums - new[used, None] * self.centres[used]
+        self.kept = None
         self.centres[used] += change / self.counts[used, None]
 
     def refine(self, rows: Floats, iterations: int) -> None:

@@ -5,15 +5,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.inputs import RowsLike
 from noregret.decomposition.atoms import Atoms
 from noregret.decomposition.base import Scored, UnsupervisedLearner
 from noregret.decomposition.component_table import describe_components
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.lasso_loops import solve_lasso
-from noregret.decomposition.matrix_rows import MatrixRows, row_dots, row_products
+from noregret.decomposition.matrix_rows import LARGEST, MatrixRows, read_matrix, row_dots, row_products, take_rows
+from noregret.decomposition.memory import memory_in_words
 from noregret.decomposition.parameters import batch_param
+from noregret.decomposition.pursuit import find_sparse_codes
 from noregret.decomposition.row_encoder import ROW_OPTIONS
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
+from noregret.learner.arguments import check_integer
 from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays, Header, register_kind
 from noregret.rules.merge_law import Merge
@@ -93,7 +97,7 @@ class Dictionary(UnsupervisedLearner[Atoms]):
 
     def find_codes(self, state: Atoms, products: Floats) -> Floats:
         numbers = np.array([self.find_penalty(state), self.tolerance, self.sweeps])
-        return solve_lasso(state.atoms @ state.atoms.T, products, numbers, self.row_config.native)
+        return solve_lasso(state.products().gram, products, numbers, self.row_config.native)
 
     def find_penalty(self, state: Atoms) -> float:
         return self.penalty or 1.2 / float(np.sqrt(max(state.features, 1)))
@@ -101,7 +105,7 @@ class Dictionary(UnsupervisedLearner[Atoms]):
     def score_rows(self, state: Atoms, rows: MatrixRows) -> Scored:
         """Codes, and 1/2 |x - sum_j a_j d_j|^2 + penalty |a|_1."""
         dense = rows.dense
-        codes = self.find_codes(state, row_products(dense, np.ascontiguousarray(state.atoms.T)))
+        codes = self.find_codes(state, row_products(dense, state.products().columns))
         rest = dense - row_products(codes, state.atoms)
         penalties = self.find_penalty(state) * row_dots(codes, np.sign(codes))
         return Scored(codes, 0.5 * (row_dots(rest, rest) + rows.beyond) + penalties)
@@ -112,6 +116,25 @@ class Dictionary(UnsupervisedLearner[Atoms]):
     def components(self) -> Floats:
         """The atoms, one in each row, of length at most 1."""
         return self.latest.atoms.copy()
+
+    def sparse_codes(self, X: RowsLike, atoms: int) -> Floats:
+        """Codes of at most so many atoms, of shape (rows, k): their sum is the nearest to the row (least squares).
+
+        Atoms are chosen by orthogonal matching pursuit. Unlike those of `transform`, the weights have no penalty.
+        """
+        most = check_integer("atoms", atoms, 1)
+        with self._lock, memory_in_words("dictionary"):
+            state, (block, _) = self.latest, self.encoder.encode(X, learn=False)
+            rows = take_rows(block, 0, block.rows, self.features).cut(state.features).dense
+            return find_sparse_codes(rows, state.atoms, most)
+
+    def inverse_transform(self, codes: Any) -> Floats:
+        """The rows that have these codes: the sums of atoms with these weights."""
+        wanted = f"codes are a matrix of {self.k} columns, as transform gives them"
+        given = read_matrix(codes, wanted, LARGEST)
+        if given.shape[1] != self.k:
+            raise BadValue(f"{wanted}, not {shown(codes)}")
+        return row_products(given, self.latest.atoms)
 
     def describe_results(self) -> list[str]:
         """The atoms that are used most, with their largest entries."""

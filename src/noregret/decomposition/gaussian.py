@@ -1,7 +1,7 @@
 """The Gaussian density of a stream: mean and covariance of all rows so far, exact, and the log-loss of every row."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,13 @@ from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
-from noregret.decomposition.gaussian_scores import LOG_TWO_PI, find_root
+from noregret.decomposition.gaussian_scores import LOG_TWO_PI, draw_rows, find_root
+from noregret.decomposition.kept import Kept, keep
 from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows, row_dots, row_products
+from noregret.decomposition.memory import require_sample_memory
 from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.row_encoder import ROW_OPTIONS
+from noregret.learner.arguments import check_integer
 from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays, Header, register_kind
 from noregret.rules.merge_law import Merge
@@ -28,6 +31,13 @@ CHAN = (
 SHOWN = 20  # features
 
 
+class Whitening(NamedTuple):
+    """What turns differences from the mean into standard deviations."""
+
+    matrix: Floats  # the inverse root of the covariance, its transpose
+    log_root: float  # half of the logarithm of the determinant
+
+
 @dataclass
 class Moments:
     """How many rows there were, their mean, and the sum of (x - mean)(x - mean)'."""
@@ -35,6 +45,7 @@ class Moments:
     mean: Floats
     scatter: Floats
     count: int = 0
+    kept: Kept[Whitening] | None = None
 
     @property
     def features(self) -> int:
@@ -108,12 +119,18 @@ class Gaussian(DensityLearner[Moments]):
 
     def score_rows(self, state: Moments, rows: MatrixRows) -> Scored:
         """Distance in standard deviations of every row, and -log of the density."""
+        own = (state.scatter, state.count, self.prior, self.variance)
+        state.kept = keep(state.kept, lambda: self.find_whitening(state), *own)
+        whiten, log_root = state.kept.value
+        distances = row_products(rows.dense - state.mean, whiten)
+        squares = row_dots(distances, distances) + rows.beyond / self.variance
+        losses = 0.5 * (squares + state.features * LOG_TWO_PI) + log_root
+        return Scored(np.sqrt(squares)[:, None], losses)
+
+    def find_whitening(self, state: Moments) -> Whitening:
         root = find_root(self.smoothed(state), "gaussian")
         whiten = np.linalg.solve(root, np.eye(state.features))
-        distances = row_products(rows.dense - state.mean, np.ascontiguousarray(whiten.T))
-        squares = row_dots(distances, distances) + rows.beyond / self.variance
-        losses = 0.5 * (squares + state.features * LOG_TWO_PI) + float(np.log(np.diag(root)).sum())
-        return Scored(np.sqrt(squares)[:, None], losses)
+        return Whitening(np.ascontiguousarray(whiten.T), float(np.log(np.diag(root)).sum()))
 
     # ---- results -------------------------------------------------------------------------------------------------
 
@@ -131,6 +148,14 @@ class Gaussian(DensityLearner[Moments]):
     def predict(self, X: RowsLike) -> Floats:
         """The log-density of every row."""
         return self.log_density(X)
+
+    def sample(self, n: int = 1, seed: int = 0) -> Floats:
+        """Rows drawn from the density."""
+        random, count = np.random.default_rng(check_integer("seed", seed, 0)), check_integer("n", n, 0)
+        state = self.latest
+        require_sample_memory("gaussian", count, state.features**2)
+        normal, numbers = random.standard_normal((count, state.features)), np.zeros(count, np.intp)
+        return draw_rows(state.mean[None], self.smoothed(state)[None], numbers, normal, "gaussian")
 
     def describe_results(self) -> list[str]:
         """Mean and standard deviation of the first features."""

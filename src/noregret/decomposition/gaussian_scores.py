@@ -2,11 +2,12 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.decomposition.kept import Kept, keep
 from noregret.decomposition.matrix_rows import row_dots, row_products
 from noregret.errors import BadValue
 
@@ -17,13 +18,14 @@ FAR, LOST = 1e6, 1e-8  # squares that are larger, and of which a smaller share i
 RIDGES = (1e-12, 1e-10, 1e-8)  # shares of variances; rounding errors are about 1e-16 of them for each feature
 
 
-@dataclass(frozen=True)
+@dataclass
 class Gaussians:
     """Gaussians by their means and the inverse roots of their covariances, or one root for all of them."""
 
     means: Floats  # m x d
     whiten: Floats  # m x d x d or 1 x d x d; or, where covariances are diagonal, m x d or 1 x d
     logs: Floats  # the log-density at the mean, m or 1
+    kept: "Kept[FullDistances | SharedDistances] | None" = None  # as measured from the latest middle
 
     @classmethod
     def of(cls, means: Floats, covariances: Floats, owner: str) -> Self:
@@ -42,29 +44,64 @@ class Gaussians:
         They are differences of squares, which lose the fewest digits if `middle` is near rows and means; where too
         few are left, they are squares of differences.
         """
-        rows, means, (m, d) = rows - middle, self.means - middle, self.means.shape
+        self.kept = keep(self.kept, lambda: self.place(middle), middle)
+        return self.kept.value.measure(rows - middle)
+
+    def place(self, middle: Floats) -> "FullDistances | SharedDistances":
+        """What is the same for all rows that are measured from this middle."""
+        means, (m, d) = self.means - middle, self.means.shape
         if self.whiten.ndim == 3 and len(self.whiten) == m:
             together = np.ascontiguousarray(self.whiten.transpose(2, 0, 1)).reshape(d, m * d)
-            away = row_products(rows, together) - np.matmul(self.whiten, means[:, :, None]).ravel()
-            away = away.reshape(len(rows) * m, d)
-            return row_dots(away, away).reshape(len(rows), m)
+            return FullDistances(together, np.matmul(self.whiten, means[:, :, None])[:, :, 0])
         if self.whiten.ndim == 3:
             turn = np.ascontiguousarray(self.whiten[0].T)
-            rows, means, scales = row_products(rows, turn), means @ turn, np.ones((1, d))
-        else:
-            scales = self.whiten**2
+            return SharedDistances.of(means @ turn, np.ones((1, d)), turn)
+        return SharedDistances.of(means, self.whiten**2, None)
+
+
+class FullDistances(NamedTuple):
+    """Distances by a root of its own for each mean."""
+
+    together: Floats  # the roots beside each other, d x m d
+    means: Floats  # each times its root, m x d
+
+    def measure(self, rows: Floats) -> Floats:
+        """Squared distances of rows, which are measured from the middle."""
+        n, (m, d) = len(rows), self.means.shape
+        away = (row_products(rows, self.together) - self.means.ravel()).reshape(n * m, d)
+        return row_dots(away, away).reshape(n, m)
+
+
+class SharedDistances(NamedTuple):
+    """Distances by scales of the features, after a turn that is the same for all means."""
+
+    means: Floats  # m x d
+    scales: Floats  # m x d or 1 x d
+    turn: Floats | None
+    sizes: Floats  # the squares of the means, m
+    columns: Floats  # scales as columns
+    products: Floats  # -2 times the scaled means as columns
+
+    @classmethod
+    def of(cls, means: Floats, scales: Floats, turn: Floats | None) -> Self:
         scaled = means * scales
-        sizes, other_sizes = row_products(rows * rows, np.ascontiguousarray(scales.T)), row_dots(scaled, means)
-        found = row_products(rows, np.ascontiguousarray(-2.0 * scaled.T))
+        columns, products = np.ascontiguousarray(scales.T), np.ascontiguousarray(-2.0 * scaled.T)
+        return cls(means, scales, turn, row_dots(scaled, means), columns, products)
+
+    def measure(self, rows: Floats) -> Floats:
+        """Squared distances of rows, which are measured from the middle."""
+        rows = rows if self.turn is None else row_products(rows, self.turn)
+        sizes = row_products(rows * rows, self.columns)
+        found = row_products(rows, self.products)
         found += sizes
-        found += other_sizes
-        if np.max(sizes, initial=0.0) + np.max(other_sizes) > FAR:
-            both = sizes + other_sizes
+        found += self.sizes
+        if np.max(sizes, initial=0.0) + np.max(self.sizes) > FAR:
+            both = sizes + self.sizes
             lost = (both > FAR) & (found < LOST * both)
             for number in np.flatnonzero(lost.any(axis=0)).tolist():
                 own = lost[:, number]
-                away = rows[own] - means[number]
-                found[own, number] = row_dots(away * scales[number % len(scales)], away)
+                away = rows[own] - self.means[number]
+                found[own, number] = row_dots(away * self.scales[number % len(self.scales)], away)
         return np.maximum(found, 0.0)
 
 
@@ -105,7 +142,9 @@ def draw_rows(means: Floats, covariances: Floats, numbers: NDArray[np.intp], nor
     own = numbers if len(covariances) == len(means) else np.zeros_like(numbers)
     if covariances.ndim == 2:
         return np.asarray(means[numbers] + np.sqrt(covariances)[own] * normal)
-    return np.asarray(means[numbers] + np.matmul(find_root(covariances, owner)[own], normal[:, :, None])[:, :, 0])
+    drawn, places = np.unique(own, return_inverse=True)
+    roots = find_root(covariances[drawn], owner)
+    return np.asarray(means[numbers] + np.matmul(roots[places], normal[:, :, None])[:, :, 0])
 
 
 def check_size(owner: str, count: int, features: int, full: bool) -> None:

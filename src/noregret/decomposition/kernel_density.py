@@ -10,6 +10,7 @@ from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
+from noregret.decomposition.kept import keep
 from noregret.decomposition.kernel_supports import Kernel, Limits, Supports
 from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows
 from noregret.decomposition.memory import require_sample_memory
@@ -104,7 +105,13 @@ class KernelDensity(DensityLearner[Supports]):
         )
 
     def find_kernel(self, state: Supports) -> Kernel:
-        """The kernel by the rule: a share of the deviations that falls with the number of rows."""
+        """The kernel by the rule, found once for each state."""
+        own = (state.points, state.weights, state.spreads, self.width, self.prior, self.variance)
+        state.kernel = keep(state.kernel, lambda: self.make_kernel(state), *own)
+        return state.kernel.value
+
+    def make_kernel(self, state: Supports) -> Kernel:
+        """A share of the deviations that falls with the number of rows."""
         total, mean, variances = self.smoothed(state)
         d = state.features
         if self.bandwidth == "fixed":

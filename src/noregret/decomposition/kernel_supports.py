@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
 from noregret.decomposition.gaussian_scores import Gaussians, check_size, draw_rows, sum_logs
+from noregret.decomposition.kept import Kept, keep
 
 Floats = NDArray[np.float64]
 ROOM = 16  # merging makes room for a share of one in so many of the budget at once
@@ -41,6 +42,8 @@ class Supports:
     spreads: Floats  # m x d, or m x d x d: 0 where a support is one row; m x 0 where rows are never merged
     limits: Limits
     count: int = 0  # rows so far
+    kernel: Kept[Kernel] | None = None
+    kept: Kept[Gaussians] | None = None  # by the latest kernel
 
     @classmethod
     def start(cls, features: int, limits: Limits) -> Self:
@@ -82,7 +85,7 @@ class Supports:
 
         No row depends on those beside it.
         """
-        gaussians = Gaussians.of(self.points, self.covariances(kernel), "kernel_density")
+        gaussians = self.gaussians(kernel)
         logs = gaussians.logs + np.log(self.weights / self.weights.sum())
         found, step = [np.zeros((0, 2))], max(1, SLICE // (self.spreads.size + len(self.points)))
         for first in range(0, len(rows), step):
@@ -90,6 +93,15 @@ class Supports:
             found.append(np.column_stack((sum_logs(logs - 0.5 * distances)[0], np.min(distances, axis=1))))
         both = np.concatenate(found)
         return both[:, 0], both[:, 1]
+
+    def gaussians(self, kernel: Kernel) -> Gaussians:
+        """The kernels with their roots, found once for each state."""
+        self.kept = keep(
+            self.kept,
+            lambda: Gaussians.of(self.points, self.covariances(kernel), "kernel_density"),
+            kernel, self.points, self.spreads,
+        )  # fmt: skip
+        return self.kept.value
 
     def covariances(self, kernel: Kernel) -> Floats:
         """The covariance of every support, or one for all."""

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.inputs import RowsLike
+from noregret.data.inputs import RowLike, RowsLike
 from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
@@ -14,7 +14,9 @@ from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows, pad_columns
 from noregret.decomposition.memory import require_sample_memory
 from noregret.decomposition.parameters import batch_param, check_whole
 from noregret.decomposition.row_encoder import ROW_OPTIONS
+from noregret.errors import NotLearned
 from noregret.learner.arguments import check_integer
+from noregret.learner.encode import one_row
 from noregret.learner.header_fields import corrupt, read_count, read_number
 from noregret.learner.model_file import Arrays, Header, register_kind
 from noregret.rules.merge_law import Merge
@@ -143,6 +145,14 @@ class Mixture(DensityLearner[Components]):
     def predict_proba(self, X: RowsLike) -> Floats:
         """The probability of every component, given the row (its responsibilities)."""
         return np.asarray(self.score(X).components)
+
+    def predict_proba_one(self, x: RowLike) -> dict[int, float]:
+        """The same for one row, by the number of the component; empty before anything was learned."""
+        try:
+            found = self.predict_proba(one_row(x, self.row_config.allows_missing))
+        except NotLearned:
+            return {}
+        return dict(enumerate(found[0].tolist()))
 
     def predict(self, X: RowsLike) -> NDArray[np.int64]:
         """The number of the most probable component of every row."""

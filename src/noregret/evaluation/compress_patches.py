@@ -5,9 +5,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.decomposition.pursuit import approximate, pursue, share_steps
+from noregret.decomposition.pursuit import approximate, pursue, rank_steps
 from noregret.errors import BadValue
-from noregret.evaluation.compressed import Compressed
+from noregret.evaluation.compressed import Compressed, Tell, tell_nobody
 from noregret.evaluation.images import Picture
 from noregret.learner.factory import make
 
@@ -18,9 +18,10 @@ MOST_ATOMS = 128
 PATCHES_PER_ATOM = 16  # fewer, and the atoms take more numbers than they save
 STEPS_PER_RANK = 3  # a patch may have more atoms than the mean, where others need fewer
 MOST_RANK = SIDE * SIDE
+TOLD = 2048  # patches, after which it is told how far it is
 
 
-def compress_by_dictionary(picture: Picture, rank: int) -> Compressed:
+def compress_by_dictionary(picture: Picture, rank: int, tell: Tell = tell_nobody) -> Compressed:
     """Learn atoms of the patches of a picture, and give each patch the atoms that lower the error most.
 
     `rank` is how many atoms a patch has on average. A patch keeps its mean by colour, and a number and a weight for
@@ -32,27 +33,38 @@ def compress_by_dictionary(picture: Picture, rank: int) -> Compressed:
     colours = patches.shape[2]
     means = patches.mean(axis=1, keepdims=True)
     rows = (patches - means).reshape(len(patches), -1)
-    atoms = learn_atoms(rows)
+    atoms = learn_atoms(rows, tell)
     inside = cut(np.ones(picture.shape), "constant").reshape(rows.shape) > 0.0
-    left = pursue(rows, atoms, min(STEPS_PER_RANK * rank, len(atoms), rows.shape[1]), inside)
+    steps, size = min(STEPS_PER_RANK * rank, len(atoms), rows.shape[1]), len(rows)
+    parts = [slice(first, first + TOLD) for first in range(0, size, TOLD)]
+    left, made = np.zeros((size, steps + 1)), np.zeros(rows.shape)
+    for own in parts:
+        tell("choosing atoms", own.start / size)
+        left[own] = pursue(rows[own], atoms, steps, inside[own])
     whole, base = float(np.sum(picture * picture)) or 1.0, len(patches) * colours + atoms.size
-    numbers, errors, sizes = np.arange(len(rows)), list[float](), list[int]()
+    ranked, numbers, errors, sizes = rank_steps(left), np.arange(size), list[float](), list[int]()
     for mean in range(1, rank + 1):
-        counts = share_steps(left, mean * len(rows))
+        counts = np.bincount(ranked[: mean * size], minlength=size)
         errors.append(float(np.sqrt(left[numbers, counts].sum() / whole)))
         sizes.append(base + 2 * int(counts.sum()))
-    found = join(approximate(rows, atoms, counts).reshape(patches.shape) + means, picture.shape)
+    for own in parts:
+        tell("putting patches together", own.start / size)
+        made[own] = approximate(rows[own], atoms, counts[own])
+    found = join(made.reshape(patches.shape) + means, picture.shape)
     return Compressed(found, errors, None, sizes)
 
 
-def learn_atoms(rows: Floats) -> Floats:
+def learn_atoms(rows: Floats, tell: Tell = tell_nobody) -> Floats:
     """Atoms of length 1; rows are scaled by one number, so that the penalty of the learner suits them."""
     size = float(np.sqrt(np.mean(np.einsum("ij,ij->i", rows, rows)))) or 1.0
     count = int(np.clip(len(rows) // PATCHES_PER_ATOM, 1, MOST_ATOMS))
     learner: Any = make("dictionary", k=count, batch=BATCH)
     random = np.random.default_rng(0)
-    for _ in range(PASSES):
-        learner.learn(rows[random.permutation(len(rows))] / size)
+    for number in range(PASSES):
+        order = random.permutation(len(rows))
+        for first in range(0, len(rows), TOLD):
+            tell("learning atoms", (number + first / len(rows)) / PASSES)
+            learner.learn(rows[order[first : first + TOLD]] / size)
     atoms = learner.components
     lengths = np.sqrt(np.einsum("ij,ij->i", atoms, atoms))
     return np.asarray(atoms[lengths > 0.0] / lengths[lengths > 0.0, None])

@@ -1,8 +1,16 @@
 """A picture that was compressed, and what was lost and kept by the number of components."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from noregret.evaluation.images import Picture
+
+Tell = Callable[[str, float], None]
+"""Takes what is being done, and how much of it is done, from 0 to 1."""
+
+
+def tell_nobody(what: str, done: float) -> None:
+    """Used where nobody watches."""
 
 
 @dataclass(frozen=True)

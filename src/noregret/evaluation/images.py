@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadValue, Error, import_extra
+from noregret.errors import BadValue, Error, import_extra, shown
 
 PLAIN = (".pgm", ".ppm", ".pnm")
 KINDS = {b"P2": (1, False), b"P3": (3, False), b"P5": (1, True), b"P6": (3, True)}  # channels, whether binary
@@ -44,6 +44,8 @@ def convert(picture: Any, path: str) -> Picture:
         raise BadValue(f"{path}: the picture cannot be read: it has more than {MOST_PIXELS:,} pixels")
     if picture.mode[:1] in ("I", "F"):
         values = np.array(picture, np.float64)
+        if not np.isfinite(values).all():
+            raise BadValue(f"{path}: the picture cannot be read: not every value is a finite number")
         deep = picture.mode.startswith("I;16") or (picture.mode == "I" and values.max() > 255.0)
         return values / 257.0 if deep else values
     if picture.has_transparency_data:
@@ -71,15 +73,40 @@ def parse_plain(content: bytes, path: str) -> Picture:
     (channels, binary), (width, height, most) = KINDS[words[0]], map(int, words[1:])
     if not 0 < width * height <= MOST_PIXELS or not 0 < most < 65536:
         raise BadValue(f"{path}: a picture of {width} x {height} pixels with values up to {most} cannot be read")
+    count = width * height * channels
     if binary:
         kind = np.dtype(np.uint8 if most < 256 else ">u2")
-        values = np.frombuffer(content[place:][: width * height * channels * kind.itemsize], kind).astype(np.float64)
+        values = np.frombuffer(content[place:][: count * kind.itemsize], kind).astype(np.float64)
     else:
-        values = np.array(content[place:].split()[: width * height * channels], np.float64)
-    if values.size != width * height * channels:
+        values = np.array([read_value(word, path) for word in content[place:].split()[:count]])
+    if (values > most).any():
+        raise BadValue(
+            f"{path}: a value of the picture is {values.max():g}, and the file says that {most} is the largest"
+        )
+    if values.size != count:
         raise BadValue(f"{path}: the picture is cut off")
     shape = (height, width) if channels == 1 else (height, width, 3)
     return np.asarray(values.reshape(shape) * (255.0 / most))
+
+
+def read_value(word: bytes, path: str) -> float:
+    """A value of a picture written as text."""
+    if not word.isdigit() or len(word) > 8:
+        raise BadValue(f"{path}: a value of the picture is {shown(word.decode('latin-1'))}, and not a whole number")
+    return float(word)
+
+
+def check_suffix(path: str) -> None:
+    """Refuse, before any work is done, a file whose extension is no format of pictures that can be written."""
+    suffix = Path(path).suffix.lower()
+    if suffix in PLAIN:
+        return
+    pillow: Any = import_extra("PIL.Image", "plots", f"{suffix or 'this'} pictures")
+    if pillow.registered_extensions().get(suffix) not in pillow.SAVE:
+        what = f"{suffix} is" if suffix else "a name without an extension is"
+        raise BadValue(
+            f"{path}: the picture cannot be written: {what} not a format of pictures; use .png, .jpg or .pgm"
+        )
 
 
 def write_image(path: str, picture: Picture) -> None:
@@ -87,6 +114,7 @@ def write_image(path: str, picture: Picture) -> None:
     pixels = np.clip(np.rint(picture), 0, 255).astype(np.uint8)
     suffix, target = Path(path).suffix.lower(), Path(path)
     beside = target.with_name(f".{target.stem}.{os.getpid()}{suffix}")
+    check_suffix(path)
     try:
         if suffix in PLAIN:
             kind = b"P5" if pixels.ndim == 2 else b"P6"
@@ -98,5 +126,5 @@ def write_image(path: str, picture: Picture) -> None:
         os.replace(beside, target)
     except (OSError, ValueError, KeyError) as error:
         beside.unlink(missing_ok=True)
-        reason = getattr(error, "strerror", None) or f"{suffix or 'no extension'} is not a format of pictures"
+        reason = getattr(error, "strerror", None) or error
         raise BadValue(f"{path}: the picture cannot be written: {reason}") from None
