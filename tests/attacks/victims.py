@@ -135,6 +135,8 @@ VICTIMS: dict[str, Victim] = {
     "hashed pairs": piped(nr.pairs(between=[("f0", "f1")]), bits=6),
     "ratings": rule("factorisation", RATED, STARS, k=3),
     "ratings, averages": rule("factorisation", RATED, STARS, k=2, model="rmf", method="da"),
+    "ratings, ranks": rule("factorisation", RATED, STARS, k=2, model="rmf", biases="no"),
+    "ratings, mean": rule("rating_mean", RATED, STARS),
     "ratings, biases": rule("rating_biases", RATED, STARS),
     "delayed": adapted(with_questions),
     "transfer": adapted(transferred, name="arow"),

@@ -119,6 +119,7 @@ def flat(array: Any) -> Any:
     ("items_steps", lambda it: it.astype(np.int32), f"items.steps {STEPS}"), ("users_steps", shorter, STEPS),
     ("users_steps", changed(0, 2**62), ROUNDS), ("rounds", lambda it: it + 1, ROUNDS),
     ("updates", lambda it: it - 1, ROUNDS), ("items_steps", lambda it: it + 1, ROUNDS),
+    ("users_steps", lambda _: np.array([2**63 - 1, 2**63 - 1, 7]), ROUNDS),  # their sum is 5 where it overflows
     ("users_factors", lambda it: it[:, :1].copy(), "the arrays of its users do"), ("users_sums", shorter, FIT),
     ("items_factors", shorter, "the arrays of its items do not fit together$"), ("users_factors", flat, FIT),
     ("items_averages", lambda it: it[:1], "the averages of its items do not fit together$"),

@@ -52,7 +52,20 @@ def test_names_may_grow_and_streams_may_change() -> None:
         )
         with pytest.raises(nr.BadValue, match=r"^unknown column 'genre'; a rating has user, item, rating, time: leave"):
             reader.read(make_rows([*other, "genre"], row))
-        assert reader.roles.size == len(reader.categories) == 3
+        assert reader.known.roles.size == len(reader.known.categories) == 3
+
+
+def test_rows_are_read_by_their_own_names_while_another_thread_reads_others() -> None:
+    other = make_rows(["item=a", "user=x", "item=b"], {0: 1.0, 1: 1.0})
+
+    class Shared(RowReader):
+        def read_names(self, names: Any) -> Any:
+            found = super().read_names(names)
+            if names != other.names:
+                self.read(other)
+            return found
+
+    assert Shared().read(make_rows(["user=a", "item=x"], {0: 1.0, 1: 1.0})) == ratings(["a"], ["x"], None)
 
 
 def test_names_that_were_read_are_read_no_more() -> None:
@@ -76,7 +89,7 @@ def test_columns_that_are_named_are_read_and_others_left_out() -> None:
     X = make_rows(["customer", "user", "userid", "item=x", "genre=y", "rating"], dict.fromkeys(range(6), 4.0))
     for one in (reader, copy.deepcopy(reader)):
         assert one.read(X) == ratings([4.0], ["x"], [4.0])
-    assert copy.deepcopy(reader).names == ()
+    assert copy.deepcopy(reader).known.names == ()
 
 
 @pytest.mark.parametrize(("cells", "problem"), [

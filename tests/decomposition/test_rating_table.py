@@ -139,6 +139,30 @@ def test_what_could_not_be_written_is_written_again(monkeypatch: pytest.MonkeyPa
         make_loop(1).run(True, values=first, number=number)
 
 
+def test_a_call_inside_a_call_has_a_table_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, ran, inside = dict[int, float](), list[tuple[int, float]](), [False]
+
+    def fill(table: Any, slot: int, value: Any) -> None:
+        written[id(table)] = float(value[0])
+        if not inside[0]:
+            inside[0] = True
+            loop.run(True, number=np.array([2.0]))  # as a signal handler would
+
+    def run(table: int) -> int:
+        ran.append((table, written[table]))
+        return 0
+
+    monkeypatch.setattr(rating_table, "fill", fill)
+    monkeypatch.setattr(rating_table, "address", id)
+    monkeypatch.setattr(rating_table, "get_function", lambda entry, _: type("", (), {"run": staticmethod(run)}))
+    loop = make_loop()
+    loop.run(True, number=np.array([1.0]))
+    (inner, two), (outer, one) = ran
+    assert (two, one) == (2.0, 1.0)
+    assert inner != outer
+    assert loop.filled == {}
+
+
 def test_a_loop_has_a_slot_for_each_word_and_a_copy_its_own() -> None:
     loop: Any = nr.make("factorisation", k=2, native=False).learn([(1, 1)], [2.0])
     copy = loop.copy()

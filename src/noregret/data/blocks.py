@@ -104,7 +104,10 @@ def as_block(X: Any, allow_missing: bool = False) -> Block:
         raise BadValue(f"X must be a matrix of numbers, a sparse matrix or a list of dicts, not {describe(X)}")
     table = np.ascontiguousarray(table, dtype=np.float64)
     if not all_finite(table) and not (allow_missing and not np.isinf(table).any()):
-        row, column = np.argwhere(np.isinf(table) if allow_missing else ~np.isfinite(table))[0]
+        wrong = np.argwhere(np.isinf(table) if allow_missing else ~np.isfinite(table))
+        if not len(wrong):
+            raise BadValue("a value of X changed while it was read; every value must be finite")
+        row, column = wrong[0]
         message = f"row {row}, feature {column}: the value is {table[row, column]}; every value must be finite"
         raise BadValue(message, row=int(row))
     return DenseBlock(freeze(table))
@@ -215,7 +218,8 @@ def sort_rows(block: SparseBlock) -> SparseBlock:
     starts = np.flatnonzero(first)
     sums = val[starts]
     if starts.size < val.size:
-        np.add.at(sums, np.cumsum(first)[~first] - 1, val[~first])  # one after another, as compiled code does it
+        with np.errstate(all="ignore"):  # a sum that overflows is refused later, in words
+            np.add.at(sums, np.cumsum(first)[~first] - 1, val[~first])  # one after another, as compiled code does it
     counts = np.bincount(rows[starts], minlength=block.rows)
     indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     return SparseBlock(indptr, idx[starts], sums, block.width, block.ready)
@@ -263,7 +267,7 @@ def find_bad_value(rows: Sequence[Any], allow_missing: bool = False) -> tuple[st
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             return f"row {number}: expected a dict of features, not {type(row).__name__}", number
-        for name, value in row.items():
+        for name, value in [*row.items()]:  # another thread may change it
             where = f"row {number}, feature {name!r}"
             if allow_missing and (value is None or value != value):
                 continue

@@ -100,7 +100,9 @@ class Decomposed(BaseLearner):
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, as the learner sees them."""
-        return as_rows(self.decomposition.score_settled(X).components)
+        with self._lock:
+            self._change.settle()
+            return as_rows(self.decomposition.score_settled(X).components)
 
     def predict(self, X: RowsLike) -> NDArray[Any]:
         """What the learner predicts for the components of every row."""

@@ -1,6 +1,7 @@
 """Documents as counts of words, from texts or lists of words."""
 
 import re
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -43,6 +44,11 @@ def count_words(row: Any, number: int) -> dict[Any, int]:
     raise BadValue(
         f"row {number}: a document is a text, a list of words or a dict of counts, not {shown(row)}", row=number
     )
+
+
+def own_documents(documents: Sequence[Mapping[Any, Any]]) -> Sequence[Mapping[Any, Any]]:
+    """The documents as dicts that no other thread changes while they are read."""
+    return documents if threading.active_count() == 1 else [dict(one) for one in documents]
 
 
 def sort_words(words: Mapping[Any, Any]) -> Mapping[Any, Any]:

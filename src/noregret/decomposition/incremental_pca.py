@@ -119,12 +119,14 @@ class IncrementalPCA(SteadyLearner[Centred]):
     @property
     def explained_variance(self) -> Floats:
         """The variance along every component."""
-        return np.asarray(self.singular_values**2 / (self.latest.rows - 1))
+        state = self.latest
+        return np.asarray(state.factors.values**2 / (state.rows - 1))
 
     @property
     def explained_variance_ratio(self) -> Floats:
         """The share of every component in the variance of all features together."""
-        return np.asarray(self.singular_values**2 / max(self.latest.squares, np.finfo(float).tiny))
+        state = self.latest
+        return np.asarray(state.factors.values**2 / max(state.squares, np.finfo(float).tiny))
 
     @property
     def components(self) -> Floats:

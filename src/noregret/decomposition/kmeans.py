@@ -116,7 +116,8 @@ class KMeans(UnsupervisedLearner[Centres]):
         """A line for every cluster, the largest first: how many rows it has, and what sets it apart from the mean."""
         if not self.rounds:
             return []
-        centres, counts, names = self.centres, self.counts, self.feature_names
+        state, names = self.latest, self.feature_names
+        centres, counts = state.centres, state.counts
         mean = counts @ centres / int(counts.sum())
         lines = [f"{'cluster':>9}{'rows':>10}  largest differences from the mean of all rows"]
         for number in np.argsort(-counts, kind="stable")[:SHOWN].tolist():

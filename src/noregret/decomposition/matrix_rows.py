@@ -129,8 +129,8 @@ class MatrixRows:
             check_offsets(offsets, features, values, rows)
         except BadValue as error:
             raise corrupt(f"of its mini-batch, {error}") from None
-        typed = offsets.dtype == np.int64 and features.dtype == np.int32
-        if not typed or check_rows(block._replace(val=np.nan_to_num(values))):
+        fits = offsets.dtype == np.int64 and features.dtype == np.int32 and offsets[-1] == values.size
+        if not fits or check_rows(block._replace(val=np.nan_to_num(values))):
             raise corrupt("rows of a mini-batch do not fit together")
         return cls(block, width, np.zeros(rows))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import targets
 from noregret.data.transcript import Transcript
-from noregret.decomposition.rating_columns import Id, check_id
+from noregret.decomposition.rating_columns import ITEM, USER, Id, check_id
 from noregret.decomposition.rating_loops import (
     AVERAGING,
     ERRORS,
@@ -39,6 +39,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 OPTIONS = ("task", "seed", "native")
 LARGEST_SEED = 2**63
+LARGEST_ID = 1 << 1024  # every float is below it; a number of thousands of digits cannot be written to a file
 SHOWN = 10  # items
 SCALE = {
     "minimum": Param(1.0, at_least=-1e6, at_most=1e6, about="the lowest rating of the scale",
@@ -69,8 +70,20 @@ class Numbers(dict[Id, int]):
     """Users, or items, by number in the order of their appearance."""
 
     def __missing__(self, name: Id) -> int:
+        if isinstance(name, int) and abs(name) >= LARGEST_ID:
+            raise OverflowError
         number = self[name] = len(self)
         return number
+
+    def number(self, names: list[Id], what: str) -> Integers:
+        """The numbers of users, or items; new ones get the next."""
+        try:
+            return np.fromiter(map(self.__getitem__, names), np.int64, len(names))
+        except OverflowError:
+            row = next(at for at, name in enumerate(names) if isinstance(name, int) and abs(name) >= LARGEST_ID)
+            raise BadValue(
+                f"row {row}: the {what} is a number of too many digits; give it as a text", row=row
+            ) from None
 
     def truncate(self, size: int) -> None:
         """Forget all but the first; may be repeated."""
@@ -172,8 +185,7 @@ class RatingLearner(BaseLearner):
 
     def number_rounds(self, users: list[Id], items: list[Id], shares: Floats) -> Rounds:
         """Rounds with numbers for users and items; new ones get the next."""
-        who = np.fromiter(map(self.user_numbers.__getitem__, users), np.int64, len(users))
-        what = np.fromiter(map(self.item_numbers.__getitem__, items), np.int64, len(items))
+        who, what = self.user_numbers.number(users, USER), self.item_numbers.number(items, ITEM)
         size = len(users)
         return Rounds(who, what, shares, np.zeros(size), np.full(size, NOTHING, np.int64), np.zeros(size))
 
@@ -325,8 +337,8 @@ class RatingLearner(BaseLearner):
                 raise corrupt(f"{what} must be different texts or whole numbers")
             numbers.update((name, number) for number, name in enumerate(names))
         new.state = RatingState.restore(new.state.shape, arrays, len(new.user_numbers), len(new.item_numbers))
-        steps = int(new.state.of_users.steps.sum())
-        if not steps == int(new.state.of_items.steps.sum()) == new.rounds == new.updates:
+        steps = [sum(side.steps.tolist()) for side in (new.state.of_users, new.state.of_items)]
+        if not steps[0] == steps[1] == new.rounds == new.updates:
             raise corrupt("its rounds are not those of its users and items")
         return new
 

@@ -1,9 +1,10 @@
 """Ratings from rows of streams, whose features are columns of numbers or name categories."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.blocks import Rows, to_dense
 from noregret.decomposition.rating_columns import (
@@ -22,6 +23,14 @@ from noregret.errors import BadValue
 from noregret.features.names import extends
 
 
+class ReadNames(NamedTuple):
+    """The names of a stream, and what was read from each; never changed, so that threads can share it."""
+
+    names: Sequence[str] = ()
+    roles: NDArray[np.int8] = np.zeros(0, np.int8)  # what the column of every name holds, by its place in KNOWN
+    categories: tuple[str | None, ...] = ()  # what every name says after "="
+
+
 class RowReader:
     """Reads rows of a stream: columns of numbers, as user: 7, or features that name a category, as user=ann.
 
@@ -32,9 +41,7 @@ class RowReader:
 
     def __init__(self, columns: Mapping[str, str] | None = None) -> None:
         self.columns = columns
-        self.names: Sequence[str] = ()
-        self.roles = np.array([], np.int8)  # what the column of every name holds, by its place in KNOWN
-        self.categories: list[str | None] = []  # what every name says after "="
+        self.known = ReadNames()
 
     def __deepcopy__(self, memo: Any) -> "RowReader":
         return RowReader(self.columns)
@@ -43,13 +50,13 @@ class RowReader:
         """Users and items of all rows, and ratings where rows have them."""
         if X.names is None:
             return read_array(to_dense(X.block).val)
-        self.read_names(X.names)
+        known = self.read_names(X.names)
         used = int(X.block.indptr[-1])
         numbers, values = X.block.idx[:used], X.block.val[:used]
         row = np.repeat(np.arange(X.block.rows), np.diff(X.block.indptr))
         found: dict[str, list[Any]] = {}
         for role in (USER, ITEM, RATING):
-            mine = self.roles[numbers] == KNOWN.index(role)
+            mine = known.roles[numbers] == KNOWN.index(role)
             counts = np.bincount(row[mine], minlength=X.block.rows)
             if role == RATING and not mine.any():
                 continue
@@ -58,22 +65,20 @@ class RowReader:
             if (counts > 1).any():
                 at = int(np.flatnonzero(counts > 1)[0])
                 raise BadValue(f"row {at}: there is more than one {role}; leave one of the columns out", row=at)
-            found[role] = [*map(self.read_cell, numbers[mine].tolist(), values[mine].tolist())]
+            cells = zip(numbers[mine].tolist(), values[mine].tolist(), strict=True)
+            found[role] = [value if (named := known.categories[at]) is None else named for at, value in cells]
         return Ratings(found[USER], found[ITEM], found.get(RATING))
 
-    def read_cell(self, number: int, value: float) -> str | float:
-        """The category that a feature names, or the number in its column."""
-        category = self.categories[number]
-        return value if category is None else category
-
-    def read_names(self, names: Sequence[str]) -> None:
+    def read_names(self, names: Sequence[str]) -> ReadNames:
         """For every feature what its column holds, and the category that it names, if it names one."""
-        known = len(self.names) if extends(names, self.names) else 0
+        before = self.known  # of one moment: another thread may read other names
+        known = len(before.names) if extends(names, before.names) else 0
         parts = [name.partition("=") for name in names[known:]]
         roles = np.array([KNOWN.index(self.find_role(column)) for column, _, _ in parts], np.int8)
-        roles = np.concatenate((self.roles[:known], roles))
-        categories = self.categories[:known] + [category if equal else None for _, equal, category in parts]
-        self.names, self.roles, self.categories = names, roles, categories
+        more = tuple(category if equal else None for _, equal, category in parts)
+        found = ReadNames(names, np.concatenate((before.roles[:known], roles)), (*before.categories[:known], *more))
+        self.known = found
+        return found
 
     def find_role(self, column: str) -> str:
         """What a column holds; the time also stands for what is not read."""

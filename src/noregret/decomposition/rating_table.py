@@ -89,7 +89,8 @@ class Loop:
     """A function over arrays, compiled or as plain Python.
 
     It keeps its table of addresses, with the values that stand there, and writes again only what is another object.
-    What belongs to a single call (`once`) is not kept.
+    What belongs to a single call (`once`) is not kept. A call has the table to itself: one that comes from inside it,
+    as from a signal handler, gets a table of its own.
     """
 
     def __init__(
@@ -108,12 +109,19 @@ class Loop:
             with np.errstate(all="ignore"):
                 self.function(**values)
             return
-        for name, value in values.items():
-            if self.filled.get(name) is not value:
-                self.filled.pop(name, None)
-                fill(self.table, self.places[name][0], value)
-                self.filled[name] = value
-        status = get_function(self.entry, self.places).run(address(self.table))
-        del self.filled[self.once]
+        filled: dict[str, Any] | None = vars(self).pop("filled", None)  # one step, which no interrupt divides
+        if filled is None:
+            Loop(self.function, self.entry, self.examples, self.once).run(native, **values)
+            return
+        try:
+            for name, value in values.items():
+                if filled.get(name) is not value:
+                    filled.pop(name, None)
+                    fill(self.table, self.places[name][0], value)
+                    filled[name] = value
+            status = get_function(self.entry, self.places).run(address(self.table))
+        finally:
+            filled.pop(self.once, None)
+            self.filled = filled
         if status != 0:
             raise IndexError(f"{self.entry.__name__} reached out of its arrays")

@@ -27,6 +27,7 @@ from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Choice
 
 Floats = NDArray[np.float64]
+LARGEST_COMPONENT = 1e300  # of rows to be rebuilt; the sum of as many as there may be is still finite
 
 
 @register_kind
@@ -126,10 +127,10 @@ class SVD(SteadyLearner[Factors]):
     def inverse_transform(self, components: Any) -> Floats:
         """The rows that have these coordinates along the components and nothing else."""
         wanted = f"components are a matrix of {self.rank} columns, as transform gives them"
-        given = read_matrix(components, wanted, np.finfo(np.float64).max)
-        if given.shape[1] not in (self.rank, self.latest.rank):
+        given, state = read_matrix(components, wanted, LARGEST_COMPONENT), self.latest
+        if given.shape[1] not in (self.rank, state.rank):
             raise BadValue(f"{wanted}, not {shown(given)}")
-        return np.asarray(given[:, : self.latest.rank] @ self.components[:, : self.features])
+        return np.asarray(given[:, : state.rank] @ upright_rows(state.right))
 
     def impute(self, X: RowsLike) -> Floats:
         """The rows with what the factors say in the place of missing values; for missing="nan" and "absent"."""
@@ -149,22 +150,13 @@ class SVD(SteadyLearner[Factors]):
     # ---- changes of rows that were learned -----------------------------------------------------------------------
 
     def _keeping_rows(self) -> Factors:
-        if self.latest.left is None:
-            raise BadValue('svd did not keep the factors of its rows; make it with keep_rows="yes"')
-        return self.latest
-
-    def _check_row(self, row: Any) -> int:
-        rows = self._keeping_rows().rows
-        number = check_integer("row", row, 0)
-        if number >= rows:
-            raise BadValue(f"row must be below {rows}, the number of rows, not {number}")
-        return number
+        return require_rows(self.latest)
 
     def revise(self, row: int, x: RowLike) -> Self:
         """Replace a row that was learned, by its number; needs keep_rows="yes"."""
-        number = self._check_row(row)
 
         def change(state: Factors) -> None:
+            number = check_row(state, row)
             block, widths = self.encoder.encode(one_row(x, self.missing_values), learn=True)
             rows = take_rows(block, 0, 1, int(widths[0]), self.missing_values)
             self.make_room(state, rows.width)
@@ -175,8 +167,7 @@ class SVD(SteadyLearner[Factors]):
 
     def remove(self, row: int) -> Self:
         """Forget a row that was learned (downdate); rows after it have numbers one smaller. Needs keep_rows="yes"."""
-        number = self._check_row(row)
-        return self._alter(lambda state: factor_changes.remove_row(state, number))
+        return self._alter(lambda state: factor_changes.remove_row(state, check_row(state, row)))
 
     def recenter(self) -> Self:
         """Take the mean of all rows so far out of them; their factors are then those of PCA."""
@@ -184,15 +175,18 @@ class SVD(SteadyLearner[Factors]):
 
     def append_columns(self, values: Any) -> Self:
         """New features, with a value in every row so far: a matrix of as many rows. Needs keep_rows="yes"."""
-        state = self._keeping_rows()
-        wanted = f"columns are a matrix of {state.rows} rows, one for each row learned"
-        columns = read_matrix(values, wanted, LARGEST)
-        if columns.shape[0] != state.rows or not columns.shape[1]:
-            raise BadValue(f"{wanted}, not {shown(values)}")
-        if self.encoder.names.mode != "columns" or self.encoder.transforms or state.features != self.features:
-            raise BadValue("columns can be appended where features are known by column number, without transforms")
 
         def change(state: Factors) -> None:
+            wanted = f"columns are a matrix of {require_rows(state).rows} rows, one for each row learned"
+            columns = read_matrix(values, wanted, LARGEST)
+            if columns.shape[0] != state.rows or not columns.shape[1]:
+                raise BadValue(f"{wanted}, not {shown(values)}")
+            if (
+                self.encoder.names.mode != "columns"
+                or self.encoder.transforms
+                or state.features != self.encoder.features
+            ):
+                raise BadValue("columns can be appended where features are known by column number, without transforms")
             factor_changes.append_columns(state, columns)
             self.encoder.features = state.features
 
@@ -214,7 +208,7 @@ class SVD(SteadyLearner[Factors]):
         state.grow(features)
         state.merge(added)
         new.state = state
-        new.rounds, new.updates = self.rounds + other.rounds, self.updates + other.updates
+        new.rounds, new.updates = new.rounds + right.rounds, new.updates + right.updates
         return new
 
     # ---- model files ---------------------------------------------------------------------------------------------
@@ -224,3 +218,18 @@ class SVD(SteadyLearner[Factors]):
 
     def restore_state(self, header: Header, arrays: Arrays, features: int) -> Factors:
         return restore_factors(self.start_state(features), header, arrays)
+
+
+def require_rows(state: Factors) -> Factors:
+    """A state that has the factors of its rows; others are an error."""
+    if state.left is None:
+        raise BadValue('svd did not keep the factors of its rows; make it with keep_rows="yes"')
+    return state
+
+
+def check_row(state: Factors, row: Any) -> int:
+    """The number of a row that was learned."""
+    rows, number = require_rows(state).rows, check_integer("row", row, 0)
+    if number >= rows:
+        raise BadValue(f"row must be below {rows}, the number of rows, not {number}")
+    return number

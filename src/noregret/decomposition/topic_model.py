@@ -14,7 +14,14 @@ from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.inputs import RowLike
 from noregret.decomposition.base import Scored, State, UnsupervisedLearner
 from noregret.decomposition.document_loops import Documents, Results, Topics, allocate_results, run_inference
-from noregret.decomposition.documents import count_words, is_document, list_documents, name_words, sort_words
+from noregret.decomposition.documents import (
+    count_words,
+    is_document,
+    list_documents,
+    name_words,
+    own_documents,
+    sort_words,
+)
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_words import TopicWords
 from noregret.decomposition.word_filter import WordFilter
@@ -138,7 +145,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         if not isinstance(documents, (list, tuple)) or not all(isinstance(one, Mapping) for one in documents):
             return X
         found = []
-        for words in documents:
+        for words in own_documents(documents):
             if learn:
                 self.filter.see(words, self._journal)
             kept = self.filter.apply(words) if self.filter.active else words
@@ -156,8 +163,9 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         return undo
 
     def dump(self) -> tuple[Header, Arrays]:
-        header, arrays = super().dump()
-        return header, {**arrays, **self.filter.dump()}
+        with self._lock:
+            header, arrays = super().dump()
+            return header, {**arrays, **self.filter.dump()}
 
     @classmethod
     def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
