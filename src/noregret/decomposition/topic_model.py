@@ -120,6 +120,10 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         more = "noregret topics MORE_DOCUMENTS" if self.learned_documents else "noregret learn MORE_ROWS"
         return [f"noregret predict {path} NEW_ROWS --out predictions.csv", f"{more} --resume {path}"]
 
+    def column_titles(self, count: int) -> list[str]:
+        """The columns of `transform` are the shares of the topics, which count from 0."""
+        return [f"topic {number}" for number in range(count)]
+
     def describe_results(self) -> list[str]:
         """A line for every topic."""
         return [topic.describe() for topic in self.topics(SHOWN)]
