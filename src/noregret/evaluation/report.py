@@ -154,9 +154,7 @@ def describe_sizes(learner: Learner, source: Source) -> list[str]:
     rows = getattr(inner_learner(learner), "row_config", None)
     if rows is None or source.columns is None or "scale" not in getattr(learner.card, "options", ()):
         return []
-    if rows.scale:
-        return ["numbers are scaled by their running mean and deviation"]
-    if rows.transforms:
+    if rows.scale or rows.transforms:
         return []
     return ["numbers are as they are, so that columns of large numbers count most (--scale standardizes them)"]
 
