@@ -83,6 +83,16 @@ def test_columns_are_numbered_as_show_and_predict_number_them(learner: str, titl
     assert list(read(tmp_path / "p.csv")[0]) == ["loss", *titles]
 
 
+def test_figures_number_components_as_show_does() -> None:
+    from noregret.plots import components
+
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+    for name, titles in (("svd", ["component 1", "component 2"]), ("kmeans", ["cluster 0", "cluster 1"]),
+                         ("mixture", ["component 0", "component 1"])):  # fmt: skip
+        learner = nr.make(name, **{"rank" if name == "svd" else "k": 2}).learn(rows)
+        assert [panel.get_title() for panel in components(learner).axes if panel.get_visible()] == titles
+
+
 # ---- races ----------------------------------------------------------------------------------------------------------
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.decomposition.block_rounds import BlockRounds, Seen
-from noregret.decomposition.component_table import component_titles
+from noregret.decomposition.component_table import NamedComponents
 from noregret.decomposition.matrix_rows import MatrixRows, slices, take_rows, turn_columns
 from noregret.decomposition.memory import memory_in_words, require_memory
 from noregret.decomposition.parameters import check_whole
@@ -67,7 +67,7 @@ class Scored(NamedTuple):
 AnyState = TypeVar("AnyState", bound=State)
 
 
-class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
+class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
     """A learner of rows without labels; mistakes do not exist, and losses come before each row is learned."""
 
     task: str = "unsupervised"
@@ -357,10 +357,6 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
         with self._lock:
             self._change.settle()
             return self.encoder.feature_names()
-
-    def column_titles(self, count: int) -> list[str]:
-        """What the columns of `transform` are called in files."""
-        return component_titles(count)
 
     def describe_results(self) -> list[str]:
         """What it found, as lines of text for `noregret show`."""

@@ -28,3 +28,15 @@ def describe_components(
 def component_titles(count: int) -> list[str]:
     """What the columns of a table of components are called; they count from 1."""
     return [f"component {number}" for number in range(1, count + 1)]
+
+
+class NamedComponents:
+    """What the components of a learner are called, wherever they are shown or written."""
+
+    def component_names(self, count: int) -> list[str]:
+        """What the rows of `components` are called, in texts and figures."""
+        return component_titles(count)
+
+    def column_titles(self, count: int) -> list[str]:
+        """What the columns of `transform` are called in files."""
+        return self.component_names(count)

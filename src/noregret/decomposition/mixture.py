@@ -149,6 +149,10 @@ class Mixture(DensityLearner[Components]):
         """The number of the most probable component of every row."""
         return np.asarray(np.argmax(self.score(X).components, axis=1))
 
+    def component_names(self, count: int) -> list[str]:
+        """Components count from 0."""
+        return [f"component {number}" for number in range(count)]
+
     def column_titles(self, count: int) -> list[str]:
         """The columns of `transform` are the probabilities of the components."""
         return [f"probability {number}" for number in range(count)]

@@ -120,8 +120,8 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         more = "noregret topics MORE_DOCUMENTS" if self.learned_documents else "noregret learn MORE_ROWS"
         return [f"noregret predict {path} NEW_ROWS --out predictions.csv", f"{more} --resume {path}"]
 
-    def column_titles(self, count: int) -> list[str]:
-        """The columns of `transform` are the shares of the topics, which count from 0."""
+    def component_names(self, count: int) -> list[str]:
+        """Topics count from 0; the columns of `transform` are their shares."""
         return [f"topic {number}" for number in range(count)]
 
     def describe_results(self) -> list[str]:
