@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,7 +177,8 @@ def test_an_option_that_is_nan_is_a_word(sensors: Path) -> None:
 
 def test_a_bar_puts_a_learner_behind_a_decomposition_as_in_python(tmp_path: Path) -> None:
     X = np.random.default_rng(1).normal(size=(40, 3))
-    named, made = nr.make("svd(rank=2) | kmeans(k=3)"), nr.make("svd", rank=2) | nr.make("kmeans", k=3)
+    first: Any = nr.make("svd", rank=2)
+    named, made = nr.make("svd(rank=2) | kmeans(k=3)"), first | nr.make("kmeans", k=3)
     assert named.play(X).losses.tolist() == made.play(X).losses.tolist()
     (tmp_path / "t.csv").write_text("a,b,y\n1,2,u\n3,4,v\n")
     for wrong in ("svd |", "| pa1"):

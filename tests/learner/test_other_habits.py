@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,6 +38,6 @@ def test_what_has_no_other_name_here_is_only_missing(name: str, tried: str) -> N
 
 
 def test_learners_are_still_copied_and_pickled() -> None:
-    learner = nr.make("svd", rank=2).learn(np.eye(3))
+    learner: Any = nr.make("svd", rank=2).learn(np.eye(3))
     for other in (copy.copy(learner), copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
         assert other.singular_values.tolist() == learner.singular_values.tolist()

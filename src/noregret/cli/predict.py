@@ -115,7 +115,7 @@ def more_columns(
     """The columns to write beside the predictions, by their titles."""
     columns: dict[str, list[float]] = {}
     if args.scores and task_of(learner).prediction == "components" and isinstance(learner, SelfEvaluating):
-        columns["loss"] = learner.evaluate(batch.X).losses.tolist()
+        columns["loss"] = learner.evaluate(batch.X, None).losses.tolist()
     elif args.scores and not task_of(learner).real:  # otherwise the predictions are the scores
         if scores is None:
             raise BadValue(f"{learner.card.name} has no scores; leave --scores out")

@@ -114,7 +114,7 @@ def fit_words(rows: Sequence[Sequence[str]], width: int) -> tuple[Sequence[str],
     fixed = [max(map(len, column)) + 2 for column in zip(head[:3], *(row[:3] for row in rows), strict=True)]
     parts = (0, 1, 2) if width - sum(fixed) >= FEW_LETTERS else (0, 1)
     room = max(width - sum(fixed[part] for part in parts), len(head[3]))
-    found = [[*(row[part] for part in parts), shorten(row[3], room)] for row in rows]
+    found: list[Sequence[str]] = [[*(row[part] for part in parts), shorten(row[3], room)] for row in rows]
     return [head[part] for part in (*parts, 3)], found
 
 
