@@ -41,6 +41,7 @@ def test_reading_goes_on_after_the_file_where_it_stopped(tmp_path: Path) -> None
     source.start = first.position
     (rest,) = source
     assert rest.kept == second.kept
+    assert rest.lines is not None
     assert np.array_equal(rest.lines, [FILES + 1, FILES + 2, FILES + 3])
 
 
