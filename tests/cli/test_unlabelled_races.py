@@ -13,8 +13,8 @@ TOPICS, CODES = "minus log-probabilities of documents", "half squared distances 
 
 @pytest.mark.parametrize(("learners", "measures", "baseline"), [
     ("svd(rank=1),mean_row,kmeans(k=2),oja(rank=1)", [], "rows as they come have the mean square"),
-    ("gaussian,mixture(k=2)", [], "race gaussian, too"),
-    ("lda(k=2),unigram", [], "race unigram, too"),
+    ("mixture(k=2),kernel_density", [], "race gaussian, too"),
+    ("lda(k=2),hdp(t=3, k=2)", [], "race unigram, too"),
     ("mean_row,gaussian", [f"mean_row has {SQUARED}", f"gaussian has {DENSITY}"], ""),
     ("mean_row,lda(k=2)", [f"mean_row has {SQUARED}", f"lda(k=2) has {TOPICS}"], ""),
     ("mean_row,dictionary(k=2)", [f"mean_row has {SQUARED}", f"dictionary(k=2) has {CODES}"], ""),

@@ -23,11 +23,13 @@ def run(args: argparse.Namespace) -> int:
 def show_learners(args: argparse.Namespace) -> None:
     from noregret.learner.factory import learners
 
+    if args.name is not None and args.task is not None:
+        raise BadValue("--task is for the list of learners; a card says which tasks its learner plays")
     if args.name is not None:
         card = find_variant(args.name).card
         print_or_write(args, report_card(card), describe_card(card))
         return
-    cards = list(learners())
+    cards = [card for card in learners() if args.task in (None, *card.tasks)]
     rows = [(card.name, card.about) for card in cards]
     text = text_table(("learner", "what it does"), rows) + "\n\n`noregret learners NAME` shows a card\n"
     print_or_write(args, {"learners": [report_card(card) for card in cards]}, text)

@@ -42,6 +42,7 @@ from noregret.evaluation.report import (
     describe_guessing,
     describe_held_out,
     describe_order,
+    describe_ranks,
     describe_reading,
     describe_source,
     plain_label,
@@ -140,7 +141,7 @@ def find_learning_notes(training: "Training", entry: Entry) -> list[str]:
     """Notes where rows seem sorted, or where guessing would have been better."""
     confusion = entry.confusion
     order = None if confusion is None else describe_order(training.changes.changes, confusion.rounds)
-    return [text for text in (order, describe_guessing(entry)) if text]
+    return [text for text in (order, describe_guessing(entry), *describe_ranks([entry.learner])) if text]
 
 
 def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
@@ -338,7 +339,9 @@ def predicted_columns(learner: Learner, batch: Batch, transcript: Transcript) ->
     if isinstance(transcript, DelayedTranscript):
         columns = {"prediction": [to_cell(plain_label(label)) for label in transcript.answers]}
     else:
-        columns = prediction_columns(predicted, real)
+        columns = prediction_columns(learner, predicted, real)
+        if not task_of(learner).counts_mistakes and predicted.ndim == 2:  # without labels, the loss is the result
+            columns = {"loss": transcript.losses.tolist(), **columns}
     found = {**(batch.kept or {}), **columns}
     if batch.y is not None:
         found["label"] = [to_cell(label) for label in (batch.y if isinstance(batch.y, list) else batch.y.tolist())]

@@ -19,6 +19,7 @@ from noregret.cli.family_options import (
 )
 from noregret.cli.shared_options import (
     DATA,
+    LEARNER_TASKS,
     Parser,
     add_confusion_option,
     add_delay_options,
@@ -88,6 +89,8 @@ def make_parser() -> Parser:
     add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
     learners.add_argument("name", nargs="?", help="the learner whose card to show")
+    learners.add_argument("--task", choices=LEARNER_TASKS, help="list only learners that play this task; unsupervised: "
+                          "components, clusters, densities and topics of rows without labels")  # fmt: skip
     datasets = commands.add_parser("datasets", help="list the built-in, synthetic and local data sets")
     for parser, what in ((learners, "the list, or the card,"), (datasets, "the list")):
         parser.add_argument("--json", metavar="PATH", help=f"write {what} as JSON to a file; - is standard output")
@@ -123,7 +126,7 @@ def add_learn_options(learn: Parser) -> None:
     learn.add_argument("data", nargs="+", help=DATA)
     learn.add_argument("--learner", metavar="NAME", help="the learner: a name from `noregret learners`, also "
                        "with options, as in 'arow(r=0.1)', or FILE.py:RULE for your own (default: auto, which "
-                       "weighs many learners by Hedge in one pass)")  # fmt: skip
+                       "weighs many learners by Hedge in one pass; svd with --task unsupervised)")  # fmt: skip
     learn.add_argument("--save", metavar="PATH", help="where to save the model; also saved when Ctrl-C or "
                        "SIGTERM stops the command")  # fmt: skip
     learn.add_argument("--resume", metavar="PATH", help="continue training this model: on the file it was interrupted "
@@ -131,7 +134,7 @@ def add_learn_options(learn: Parser) -> None:
                        "unless --save names another")  # fmt: skip
     learn.add_argument("--predictions", metavar="PATH", help="write what was predicted for each row before it was "
                        "learned: .csv, .jsonl or .parquet; - is standard output, line by line where - is the "
-                       "data")  # fmt: skip
+                       "data; of learners without labels also its loss, which is large for novelties")  # fmt: skip
     add_keep_option(learn, "; it is not a feature then")
     learn.add_argument("--plot", metavar="PATH", help="draw the learning curve to a file (.png, .svg, .pdf); needs "
                        "matplotlib")  # fmt: skip
@@ -195,7 +198,8 @@ def add_predict_options(predict: Parser) -> None:
     predict.add_argument("--out", metavar="PATH", default="-", help="where to write: .csv, .jsonl or .parquet "
                          "(default: standard output, as CSV)")  # fmt: skip
     add_keep_option(predict)
-    predict.add_argument("--scores", action="store_true", help="write the scores beside the predictions")
+    predict.add_argument("--scores", action="store_true", help="write the scores beside the predictions; of "
+                         "learners without labels the loss of each row, which is large for novelties")  # fmt: skip
     predict.add_argument("--proba", action="store_true", help="write the probability of each class beside the "
                          "predictions")  # fmt: skip
     add_source_options(predict)

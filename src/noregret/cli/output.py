@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.cli.confusion_option import COLUMNS
+from noregret.decomposition.component_table import component_titles
 from noregret.errors import BadValue
+from noregret.evaluation.capabilities import inner_learner
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.regret_report import RegretReport, describe_regret, regret_table
 from noregret.evaluation.report import plain_label, to_json
 from noregret.evaluation.tables import confusion_table
 from noregret.evaluation.tracking_regret import describe_tracking
+from noregret.learner.protocol import Learner
 
 
 @contextlib.contextmanager
@@ -92,10 +95,11 @@ def to_cell(label: object) -> object:
     return ",".join(str(plain_label(one)) for one in label) if isinstance(label, tuple) else label
 
 
-def prediction_columns(predictions: NDArray[Any], real: bool) -> dict[str, list[Any]]:
-    """Predictions as columns of a file: one, or one for each component."""
+def prediction_columns(learner: Learner, predictions: NDArray[Any], real: bool) -> dict[str, list[Any]]:
+    """Predictions as columns of a file: one, or one for each component, by what the learner calls them."""
     if getattr(predictions, "ndim", 1) == 2:
-        return {f"component {number}": column.tolist() for number, column in enumerate(predictions.T, start=1)}
+        name_columns = getattr(inner_learner(learner), "column_titles", component_titles)
+        return dict(zip(name_columns(predictions.shape[1]), predictions.T.tolist(), strict=True))
     return {"prediction": [to_cell(label) for label in plain_labels(predictions, real)]}
 
 

@@ -33,7 +33,7 @@ from noregret.evaluation.checkpoint import restore_options
 from noregret.evaluation.evaluate import has_truth, is_same
 from noregret.evaluation.report import describe_skipped, plain_label, report_confusion, report_head
 from noregret.evaluation.tables import confusion_table
-from noregret.learner.protocol import Learner
+from noregret.learner.protocol import Learner, SelfEvaluating
 from noregret.metrics import Confusion
 from noregret.streams import Source
 from noregret.tasks.task import Prediction
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
             out.write(
                 {
                     **first_columns(batch, numbered=args.on_bad == "skip"),
-                    **prediction_columns(predictions, task.real),
+                    **prediction_columns(learner, predictions, task.real),
                     **more_columns(args, learner, batch, scores),
                 }
             )
@@ -114,7 +114,9 @@ def more_columns(
 ) -> dict[str, list[float]]:
     """The columns to write beside the predictions, by their titles."""
     columns: dict[str, list[float]] = {}
-    if args.scores and not task_of(learner).real:  # otherwise the predictions are the scores
+    if args.scores and task_of(learner).prediction == "components" and isinstance(learner, SelfEvaluating):
+        columns["loss"] = learner.evaluate(batch.X, None).losses.tolist()
+    elif args.scores and not task_of(learner).real:  # otherwise the predictions are the scores
         if scores is None:
             raise BadValue(f"{learner.card.name} has no scores; leave --scores out")
         columns |= {"score": scores.tolist()} if scores.ndim == 1 else columns_of_classes("score", learner, scores)

@@ -28,7 +28,7 @@ from noregret.cli.setup import (
 )
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
-from noregret.evaluation.baselines import describe_baselines
+from noregret.evaluation.baselines import baseline_learner, describe_baselines, loss_measure
 from noregret.evaluation.capabilities import given_options, inner_learner, task_of
 from noregret.evaluation.checkpoint import fingerprint_source
 from noregret.evaluation.command_words import option_words
@@ -39,6 +39,7 @@ from noregret.evaluation.report import (
     TO_TRY,
     describe_held_out,
     describe_order,
+    describe_ranks,
     describe_reading,
     describe_source,
     report_entry,
@@ -54,6 +55,7 @@ from noregret.streams import Source
 OWN_OPTIONS = (  # options of learners that have options of their own on the command line
     "task", "seed", "transforms", "scale", "bias", "bits", "classes", "class_weight", "cost",
 )  # fmt: skip
+APART = "to compare: race learners together whose losses are the same thing"
 GUESS = f"note: the best learner is worse than guessing the majority label so far; {TO_TRY}, or --learners all"
 LAST = (
     "note: the best learner is worse than guessing the last label again: labels come in runs, as in sorted rows and "
@@ -111,6 +113,8 @@ def run(args: argparse.Namespace) -> int:
             screen.warn(f"{entry.name} could not go on: {entry.stopped}")
     if (measures := describe_measures(leaderboard)) is not None:
         screen.warn(measures)
+    for text in describe_ranks([entry.learner for entry in leaderboard if not entry.stopped]):
+        screen.note(f"{source.name}: {text}")
     if order is not None:
         screen.note(f"{source.name}: {order}")
     screen.conclude(source, leaderboard.winner, sum(entry.updates for entry in leaderboard))
@@ -124,7 +128,8 @@ def describe_measures(leaderboard: Leaderboard) -> str | None:
     """A warning where learners without labels have losses that are not the same thing."""
     of: dict[str, str] = {}
     for entry in leaderboard:
-        of.setdefault(getattr(inner_learner(entry.learner), "loss_measure", ""), entry.name)
+        if not entry.stopped:
+            of.setdefault(loss_measure(entry.learner), entry.name)
     if len(of) < 2 or "" in of:
         return None
     different = ", ".join(f"{name} has {measure}" for measure, name in of.items())
@@ -203,8 +208,12 @@ def print_result(args: argparse.Namespace, leaderboard: Leaderboard, source: Sou
     best = leaderboard.best
     label = "its label was seen" if best.task.needs_labels else "it was learned"
     seen = f"in {best.rounds:,} rounds, each predicted before {label}"
+    if describe_measures(leaderboard) is not None:
+        lines = [str(leaderboard), "", "no best learner, because these losses are not the same thing", APART]
+        sys.stdout.write("\n".join(lines) + "\n")
+        return
     lines = [str(leaderboard), "", f"best: {best.name}, {best.summarize()} {seen}"]
-    lines.append(f"to compare: {describe_baselines(best.learner, leaderboard.baselines, best.rounds)}")
+    lines.append(f"to compare: {describe_race_baselines(leaderboard)}")
     first = leaderboard.best_held_out
     if first is not None:
         lines.append(f"{describe_held_out(first, source)} by {first.name}, the best of them there")
@@ -214,6 +223,18 @@ def print_result(args: argparse.Namespace, leaderboard: Leaderboard, source: Sou
         lines.append(LAST)
     lines.append(f"train it: {training_command(args, best)}")
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def describe_race_baselines(leaderboard: Leaderboard) -> str:
+    """What the baselines did; where a baseline is a learner of its own, its result in this race."""
+    best = leaderboard.best
+    baseline = baseline_learner(best.learner)
+    found = next((entry for entry in leaderboard if entry.learner.card.name == baseline and not entry.stopped), None)
+    if found is None:
+        return describe_baselines(best.learner, leaderboard.baselines, best.rounds)
+    if found is best:
+        return f"{found.name} is the baseline itself"
+    return f"the baseline {found.name}, {found.summarize()}"
 
 
 def is_worse_than_guessing(leaderboard: Leaderboard, baseline: str = "majority") -> bool:
@@ -257,8 +278,8 @@ def make_report(args: argparse.Namespace, source: Source, leaderboard: Leaderboa
         "fingerprint": fingerprint_source(source, args.data, args.seed),
         "learners": [report_entry(entry) for entry in leaderboard],
         "baselines": leaderboard.baselines,
-        "compare": describe_baselines(best.learner, leaderboard.baselines, best.rounds),
+        "compare": describe_race_baselines(leaderboard),
         "sequences": [report_sequence(*one) for one in leaderboard.sequences],
-        "winner": best.name,
+        "winner": best.name if describe_measures(leaderboard) is None else None,
         "train": training_command(args, best),
     }

@@ -20,6 +20,7 @@ from noregret.streams import Source
 
 EVERY = 2.0  # seconds between plain lines of progress
 EVERY_COMPILING = 4.0  # the same while loops are compiled
+TEXTS = ("over time", "words")  # columns of the live table that are not numbers
 REFRESH = 0.2  # seconds between drawings of a live table
 
 
@@ -152,6 +153,11 @@ class Screen:
         """Whether there is a live table whose terminal has the characters of small bars."""
         return self._drawing is not None and self._drawing.console.encoding.lower().startswith("utf")
 
+    @property
+    def width(self) -> int:
+        """How many characters a line of the live table has."""
+        return 80 if self._drawing is None else int(self._drawing.console.width)
+
     def due(self) -> bool:
         """Whether it is time to show progress again."""
         now = time.monotonic()
@@ -172,7 +178,8 @@ class Screen:
         head, rows = fit_columns(head, rows, self._drawing.console.width)
         table = Table(box=None, pad_edge=False)
         for number, name in enumerate(head):
-            table.add_column(name, justify="right" if number else "left", style="bold" if number == 0 else None)
+            left = number == 0 or name in TEXTS
+            table.add_column(name, justify="left" if left else "right", style="bold" if number == 0 else None)
         for number, row in enumerate(rows):
             table.add_row(*row, style="green" if number == 0 else None)
         self._drawing.update(Group(Text(title, style="dim", no_wrap=True), table), refresh=True)

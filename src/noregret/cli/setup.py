@@ -15,6 +15,7 @@ from noregret.cli.screen import Screen
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import accepted_options, task_class
 from noregret.evaluation.checkpoint import READ_OPTIONS
+from noregret.evaluation.race import playable_tasks
 from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
 from noregret.learner.variants import Variant, parse_value
@@ -50,7 +51,7 @@ def open_data(args: argparse.Namespace, task: str | None = None, **options: Any)
 
 def suggest_task(args: argparse.Namespace, variants: Sequence[Variant]) -> None:
     """Where no task is named: the one of learners that can play no other and need no labels, so that none are read."""
-    tasks = {task for one in variants for task in one.card.tasks}
+    tasks = {task for one in variants for task in playable_tasks(one)}
     if args.task is None and len(tasks) == 1 and not task_class(task := tasks.pop()).needs_labels:
         args.task = task
 

@@ -12,6 +12,8 @@ TASKS = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-cla
          "recommendation")  # fmt: skip
 """The tasks whose rounds can be read from a file; written out, since importing them takes time that --help has not."""
 
+LEARNER_TASKS = (*TASKS, "structured", "convex", "experts")  # also of learners that no file is read for
+
 DATA = (
     "files (libsvm, VW, CSV, JSON lines, Parquet, Arrow, idx; also .gz .bz2 .xz .zst) read one after another, a "
     "quoted pattern like 'day-*.svm', - for standard input, or a name from `noregret datasets`"
@@ -79,7 +81,8 @@ def add_source_options(parser: Parser) -> None:
     group.add_argument("--header", action=argparse.BooleanOptionalAction, help="CSV: whether the first line names the "
                        "columns (default: unless it holds a number); without names they are c1, c2, ...")  # fmt: skip
     group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
-                       "class or y, else the last column; JSON lines have no last one)")  # fmt: skip
+                       "class or y, else the last column; JSON lines have no last one. With --task unsupervised: else "
+                       "none; NONE: none at all)")  # fmt: skip
     group.add_argument("--labels-by", metavar="TEXT", help="tables, with --task multilabel: the text that separates "
                        "the labels of a row (default: a comma)")  # fmt: skip
     group.add_argument("--weight", metavar="COLUMN", help="tables: the column of the importance weight of each row")
@@ -150,7 +153,9 @@ def add_learner_options(parser: Parser) -> None:
     group.add_argument("--task", choices=TASKS, help="what is learned (default: binary or multiclass classification, "
                        "by the labels). regression: real targets; multilabel: several labels per row; ranking: lists "
                        "of rows ordered by relevance; one-class: novelty detection, with or without labels; bandit: "
-                       "the learner sees only whether its choice was correct")  # fmt: skip
+                       "the learner sees only whether its choice was correct; unsupervised: components, clusters, "
+                       "densities or topics of rows without labels; recommendation: ratings of items by "
+                       "users")  # fmt: skip
     group.add_argument("--classes", metavar="LABELS", help="all labels, separated by commas, for learners that do not "
                        "see every label (default: found by reading the data once before)")  # fmt: skip
     group.add_argument("--class-weight", metavar="WEIGHTS", help="importance weights of classes: spam=5,ham=1; or "
@@ -164,7 +169,8 @@ def add_learner_options(parser: Parser) -> None:
                        "log1p, tf_idf, missing, squares, pairs, conjunctions, one_hot, or one with parameters as in "
                        "clip:limit=3, pairs:between=user*ad or conjunctions:order=3,negate=a+b")  # fmt: skip
     group.add_argument("--scale", action=argparse.BooleanOptionalAction, help="standardize every number by its running "
-                       "mean and deviation, after all transforms (default: tables without --transform)")  # fmt: skip
+                       "mean and deviation, after all transforms (default: tables without --transform; not with "
+                       "--task unsupervised)")  # fmt: skip
     group.add_argument("--bits", type=int, metavar="N", help="feature hashing: hash the names of features to 2^N cells "
                        "instead of storing them; collisions are counted")  # fmt: skip
     group.add_argument("--bias", action=argparse.BooleanOptionalAction, help="add a constant feature of 1 (default: "

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from noregret.evaluation.capabilities import task_class
 from noregret.evaluation.checkpoint import saved_reading
 from noregret.learner.protocol import Learner
 from noregret.streams import ReadOptions, Source, open_source
+from noregret.streams.folder import holds_documents
 
 TASK = "unsupervised"
 TABLES = ("csv", "jsonl", "parquet", "arrow")
@@ -83,8 +85,7 @@ def open_documents(args: argparse.Namespace, options: Mapping[str, Any]) -> tupl
     if counted:
         reading |= {"format": "libsvm", "zero_based": True}
     vocabulary = None if args.vocabulary is None else read_vocabulary(args.vocabulary)
-    if is_plain_text(args.data) and "format" not in reading:
-        reading["format"] = "text"
+    reading = {**find_format(args.data, reading), **reading}
     columns = tuple(reading.get("text", ()))
     source = open_source(args.data, ReadOptions(**reading), seed=args.seed)
     if source.kind in TABLES and not columns:
@@ -99,7 +100,16 @@ def open_documents(args: argparse.Namespace, options: Mapping[str, Any]) -> tupl
 def document_options(learner: Learner, data: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
     """How another command reads new documents for a model that `noregret topics` made."""
     made = isinstance(learner, TopicModel) and learner.learned_documents
-    return {"format": "text"} if made and "format" not in given and is_plain_text(data) else {}
+    return find_format(data, given) if made else {}
+
+
+def find_format(data: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The format of documents that are lines of text, or files of a folder; nothing where another one shows itself."""
+    if "format" in given:
+        return {}
+    if is_plain_text(data):
+        return {"format": "text"}
+    return {"format": "folder"} if all(holds_documents(Path(name)) for name in data) else {}
 
 
 def read_documents(learner: Learner, source: Source, given: Mapping[str, Any]) -> Iterator[Batch]:

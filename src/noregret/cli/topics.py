@@ -3,6 +3,7 @@
 import argparse
 import math
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from noregret.cli.interrupts import check_interrupt, defer_interrupts, exit_code, ignore_interrupts
@@ -21,9 +22,11 @@ from noregret.evaluation.tables import sparkline
 from noregret.evaluation.topic_history import TopicHistory
 from noregret.learner.factory import make
 from noregret.learner.variants import parse_value
+from noregret.streams import Source
 
 POINTS = 24  # of a curve on the screen
 FIRST = 1024  # documents before topics are printed for the first time
+FEW_LETTERS = 30  # of words in a line of the live table, below which the curves are left out
 SHOWN = 5  # topics that are printed on the way
 FOR_NEW_MODELS = ("k", "learner", "set", "stop_words", "least_documents", "most_share")
 LEARNERS = ("lda", "hdp")
@@ -52,6 +55,10 @@ def run(args: argparse.Namespace) -> int:
     checkpoints = Checkpoints(learner, source, path, every=args.every, fingerprint=fingerprint, options=given)
     command = TopicsCommand(args, learner, checkpoints, screen, reader)
     screen.announce(source)
+    if (files := count_files(source)) > 1 and source.kind == "text":
+        screen.note(
+            f"{files:,} files, each line of which is a document; `noregret topics FOLDER` takes every file as one"
+        )
     interrupted = False
     try:
         with screen.live():
@@ -62,6 +69,11 @@ def run(args: argparse.Namespace) -> int:
         checkpoints.save(ended=not interrupted)
     command.finish(interrupted, path)
     return exit_code() if interrupted else 0
+
+
+def count_files(source: Source) -> int:
+    """How many files a source reads in turn."""
+    return len(getattr(source, "sources", [source]))
 
 
 def make_model(args: argparse.Namespace) -> TopicModel[Any]:
@@ -94,6 +106,21 @@ def resume_model(args: argparse.Namespace) -> TopicModel[Any]:
         if getattr(args, name) not in (None, []):
             raise BadValue(f"--{name.replace('_', '-')} is for a new model; {args.resume} goes on as it was made")
     return learner
+
+
+def fit_words(rows: Sequence[Sequence[str]], width: int) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """The table of topics with as many words as fit on a line; without the curves where these leave little room."""
+    head: Sequence[str] = ("topic", "share", "over time", "words")
+    fixed = [max(map(len, column)) + 2 for column in zip(head[:3], *(row[:3] for row in rows), strict=True)]
+    parts = (0, 1, 2) if width - sum(fixed) >= FEW_LETTERS else (0, 1)
+    room = max(width - sum(fixed[part] for part in parts), len(head[3]))
+    found: list[Sequence[str]] = [[*(row[part] for part in parts), shorten(row[3], room)] for row in rows]
+    return [head[part] for part in (*parts, 3)], found
+
+
+def shorten(words: str, room: int) -> str:
+    """The first words of a text, as many as fit."""
+    return words if len(words) <= room else words[: room + 1].rpartition(" ")[0] or words[:room]
 
 
 class TopicsCommand:
@@ -147,8 +174,8 @@ class TopicsCommand:
         if self.screen.is_live:
             if self.screen.due():
                 topics = self.learner.topics(self.args.words)
-                rows = [self.cells(topic) for topic in topics]
-                self.screen.show(("topic", "share", "over time", "words"), rows, self.title(done))
+                head, rows = fit_words([self.cells(topic) for topic in topics], self.screen.width)
+                self.screen.show(head, rows, self.title(done))
             return
         if self.screen.quiet or self.screen.piped or self.documents < self.next or done == 1.0:
             return

@@ -168,7 +168,8 @@ def describe_result(tuning: Tuning) -> list[str]:
     """The best candidate, the default parameters beside it, and the baselines."""
     first, entry = tuning.first, tuning.first.entry
     if entry.held_out is None:
-        seen = f"in {entry.rounds:,} rounds, each predicted before its label was seen"
+        before = "its label was seen" if entry.task.needs_labels else "it was learned"
+        seen = f"in {entry.rounds:,} rounds, each predicted before {before}"
     else:
         seen = f"on {count_of(int(entry.held_out['rows']), 'validation row')}, which it did not learn"
     lines = [f"best: {first.describe()}, {first.summarize()} {seen}"]

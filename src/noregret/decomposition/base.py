@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.decomposition.block_rounds import BlockRounds, Seen
+from noregret.decomposition.component_table import NamedComponents
 from noregret.decomposition.matrix_rows import MatrixRows, slices, take_rows, turn_columns
 from noregret.decomposition.memory import memory_in_words, require_memory
 from noregret.decomposition.parameters import check_whole
@@ -66,7 +67,7 @@ class Scored(NamedTuple):
 AnyState = TypeVar("AnyState", bound=State)
 
 
-class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
+class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
     """A learner of rows without labels; mistakes do not exist, and losses come before each row is learned."""
 
     task: str = "unsupervised"

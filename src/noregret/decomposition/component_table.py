@@ -1,4 +1,4 @@
-"""Components as lines of text: how large each is, and the features it is made of."""
+"""Components as lines of text, how large each is and the features it is made of, and as columns of a table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,3 +23,20 @@ def describe_components(
     if len(sizes) > SHOWN:
         lines.append(f"    and {len(sizes) - SHOWN} more")
     return lines
+
+
+def component_titles(count: int) -> list[str]:
+    """What the columns of a table of components are called; they count from 1."""
+    return [f"component {number}" for number in range(1, count + 1)]
+
+
+class NamedComponents:
+    """What the components of a learner are called, wherever they are shown or written."""
+
+    def component_names(self, count: int) -> list[str]:
+        """What the rows of `components` are called, in texts and figures."""
+        return component_titles(count)
+
+    def column_titles(self, count: int) -> list[str]:
+        """What the columns of `transform` are called in files."""
+        return self.component_names(count)

@@ -55,6 +55,10 @@ class DensityLearner(UnsupervisedLearner[AnyCounting]):
         losses = losses + more
         return Scored(np.column_stack((-losses, components)) if self.shows_distance else components, losses)
 
+    def column_titles(self, count: int) -> list[str]:
+        """The log-density comes before the distance."""
+        return ["log-density", "distance"] if self.shows_distance else super().column_titles(count)
+
     def log_density(self, X: RowsLike) -> Floats:
         """The log-density of every row."""
         return -self.score(X).losses

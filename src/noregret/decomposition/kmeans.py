@@ -112,6 +112,14 @@ class KMeans(UnsupervisedLearner[Centres]):
         """The sum of squared distances of rows to their nearest centres."""
         return float(self.score(X).losses.sum())
 
+    def component_names(self, count: int) -> list[str]:
+        """Clusters count from 0."""
+        return [f"cluster {number}" for number in range(count)]
+
+    def column_titles(self, count: int) -> list[str]:
+        """The columns of `transform` are distances to the centres, which count from 0."""
+        return [f"distance to {number}" for number in range(count)]
+
     def describe_results(self) -> list[str]:
         """A line for every cluster, the largest first: how many rows it has, and what sets it apart from the mean."""
         if not self.rounds:

@@ -96,6 +96,10 @@ class MeanRow(UnsupervisedLearner[Mean]):
         """The distance of every row to the mean."""
         return self.score(X).components[:, 0].copy()
 
+    def column_titles(self, count: int) -> list[str]:
+        """The only column is the distance to the mean."""
+        return ["distance"]
+
     def describe_results(self) -> list[str]:
         """The length of the mean, and its largest entries."""
         mean = self.mean

@@ -41,7 +41,8 @@ FEWEST = 10  # rows for each component, of which results are made that are asked
     title="Gaussian mixture",
     tasks=("unsupervised",),
     params={
-        "k": Param(8.0, at_least=1.0, at_most=1 << 12, about="the number of components", search=(2.0, 32.0, "log")),
+        "k": Param(8.0, at_least=1.0, at_most=1 << 12, about="the number of components",
+                   grid=(2.0, 4.0, 8.0, 16.0, 32.0)),
         "shape": Choice("full", {"full": True, "diagonal": False},
                         "whether components have covariances, or only a variance for each feature"),
         "batch": batch_param(128),
@@ -157,6 +158,14 @@ class Mixture(DensityLearner[Components]):
     def predict(self, X: RowsLike) -> NDArray[np.int64]:
         """The number of the most probable component of every row."""
         return np.asarray(np.argmax(self.score(X).components, axis=1))
+
+    def component_names(self, count: int) -> list[str]:
+        """Components count from 0."""
+        return [f"component {number}" for number in range(count)]
+
+    def column_titles(self, count: int) -> list[str]:
+        """The columns of `transform` are the probabilities of the components."""
+        return [f"probability {number}" for number in range(count)]
 
     def sample(self, n: int = 1, seed: int = 0) -> Floats:
         """Rows drawn from the density."""

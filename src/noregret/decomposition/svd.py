@@ -45,12 +45,16 @@ LARGEST_COMPONENT = 1e300  # of rows to be rebuilt; the sum of as many as there 
             "drop",
             {"drop": False, "project": True},
             "at the rank ceiling the smallest direction is dropped, or rows are projected on those there are",
+            search=("drop",),
         ),
-        "keep_rows": Choice("no", {"yes": True, "no": False}, "whether the factors of all rows are kept, too"),
+        "keep_rows": Choice(
+            "no", {"yes": True, "no": False}, "whether the factors of all rows are kept, too", search=("no",)
+        ),
         "missing": Choice(
             "refuse",
             {"refuse": None, "nan": False, "absent": True},
             "values that are missing: none; those that are NaN; also features that a dict or a sparse row leaves out",
+            search=("refuse",),
         ),
     },
     options=ROW_OPTIONS,

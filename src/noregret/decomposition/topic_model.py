@@ -127,6 +127,10 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         more = "noregret topics MORE_DOCUMENTS" if self.learned_documents else "noregret learn MORE_ROWS"
         return [f"noregret predict {path} NEW_ROWS --out predictions.csv", f"{more} --resume {path}"]
 
+    def component_names(self, count: int) -> list[str]:
+        """Topics count from 0; the columns of `transform` are their shares."""
+        return [f"topic {number}" for number in range(count)]
+
     def describe_results(self) -> list[str]:
         """A line for every topic."""
         return [topic.describe() for topic in self.topics(SHOWN)]

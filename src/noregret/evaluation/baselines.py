@@ -10,10 +10,10 @@ from noregret.metrics.baselines import ErrorLoss, absolute_error
 
 LABELS = {"guessing the majority label so far": "majority", "the last label": "last_label"}
 LIKELIHOODS = {
-    "minus log-probabilities of documents": "race unigram, too: one distribution over words for all documents",
-    "minus log-densities": "race gaussian, too: one Gaussian for all rows",
+    "minus log-probabilities of documents": ("unigram", "one distribution over words for all documents"),
+    "minus log-densities": ("gaussian", "one Gaussian for all rows"),
 }
-"""Baselines for losses that are not squared distances."""
+"""Learners that are baselines for losses that are not squared distances, and what they are."""
 TARGETS = {"the running mean": "mean", "the last target": "last_target"}
 
 
@@ -25,6 +25,16 @@ def make_baselines(learner: Learner) -> Metric:
     if prediction == "components":
         return RowSizes()
     return InputOrder() if prediction == "score" else LabelBaselines()
+
+
+def loss_measure(learner: Learner) -> str:
+    """What the losses of a learner without labels are; empty for other learners."""
+    return str(getattr(inner_learner(learner), "loss_measure", ""))
+
+
+def baseline_learner(learner: Learner) -> str | None:
+    """The learner that is the baseline of learners like this one; None where baselines are numbers."""
+    return LIKELIHOODS.get(loss_measure(learner), (None, ""))[0]
 
 
 def error_loss(learner: Learner) -> ErrorLoss:
@@ -39,9 +49,11 @@ def describe_baselines(learner: Learner, report: Mapping[str, float], rounds: in
     if prediction == "target":
         return ", ".join(f"{name} loses {report[key] / rounds:.4g}" for name, key in TARGETS.items())
     if prediction == "components":
-        other = LIKELIHOODS.get(getattr(inner_learner(learner), "loss_measure", ""))
+        name, what = LIKELIHOODS.get(loss_measure(learner), ("", ""))
         size = report["row_sizes"] / rounds
-        return other or f"rows as they come have the mean square {size:.4g}, the loss of keeping nothing"
+        if name:
+            return f"race {name}, too: {what}"
+        return f"rows as they come have the mean square {size:.4g}, the loss of keeping nothing"
     if prediction == "score":
         right = 100 * report["pair_accuracy_as_they_come"]
         return f"the order in which the rows come has {right:.2f} % of pairs right"

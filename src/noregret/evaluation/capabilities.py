@@ -112,7 +112,9 @@ def describe_preparation(learner: Learner) -> list[str]:
     """How it prepares the rows it is given, in words."""
     config = preparation_of(learner)
     if config is None:
-        return []
+        rows = getattr(learner, "row_config", None)
+        steps = [f"rows are transformed: {rows.transforms!r}"] if rows is not None and rows.transforms else []
+        return [*steps, *(["numbers are scaled by their running mean and deviation"] if rows and rows.scale else [])]
     notes = []
     if before := as_pipeline(made_with(config).get("transforms")):  # what a method puts behind them is its own
         notes.append(f"rows are transformed: {before!r}")

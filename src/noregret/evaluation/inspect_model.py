@@ -171,6 +171,8 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
 def show(value: Any) -> str:
     if isinstance(value, list):
         return f"{len(value)} learners"
+    if isinstance(value, Mapping) and "name" in value:  # another learner
+        return str(value["name"])
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -94,9 +94,28 @@ def check_entrants(learners: Sequence[object] | str | None) -> list[Entrant] | N
 
 def only_task(entrants: list[Entrant] | None) -> dict[str, str]:
     """The task of learners made by name that can play no other and need no labels, so that none are read."""
-    tasks = {task for one in entrants or () if isinstance(one, Variant) for task in one.card.tasks}
+    tasks = {task for one in entrants or () if isinstance(one, Variant) for task in playable_tasks(one)}
     unlabelled = len(tasks) == 1 and not any(task_class(task).needs_labels for task in tasks)
     return {"task": tasks.pop()} if unlabelled else {}
+
+
+def playable_tasks(variant: Variant) -> tuple[str, ...]:
+    """The tasks that a learner made by name can play; one that is made of others plays the task that they play."""
+    if not any(isinstance(param, Component) for param in variant.card.params.values()):
+        return tuple(variant.card.tasks)
+    try:
+        return (make(variant.card, **variant.options).task,)
+    except BadValue:
+        return tuple(variant.card.tasks)
+
+
+def check_one_task(learners: Sequence[Learner]) -> None:
+    """Refuse learners whose results are different things, such as mistakes and reconstruction errors."""
+    first = task_of(learners[0])
+    for one in learners[1:]:
+        if task_of(one).prediction != first.prediction:
+            raise BadValue(f"the learners of a race must learn the same: {learners[0].card.name} plays {first.name}, "
+                           f"{one.card.name} plays {task_of(one).name}; race them apart")  # fmt: skip
 
 
 def check_distinct(names: Sequence[str], where: str = "") -> None:
@@ -188,6 +207,7 @@ class Race:
         detect: Detector | str | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
+        check_one_task(learners)
         self.learners, self.source, self.observer = learners, source, observer
         self.names = names or [name_learner(one) for one in learners]
         self.regret = RegretRun(learners) if regret else None

@@ -135,6 +135,8 @@ def why_no_regret(learner: Learner) -> str | None:
     config = config_of(learner)
     if learner.card.boolean_rows:
         return "it learns a concept, which no weights compare with"
+    if task_of(learner).prediction == "components":
+        return "it learns without labels, so that no fixed weights compare with it"
     if config is None:
         return "it is made of other learners, so that no fixed weights compare with it"
     if learner.rounds:

@@ -15,6 +15,8 @@ from noregret.evaluation.capabilities import (
     classes_of,
     describe_collisions,
     describe_preparation,
+    features_of,
+    inner_learner,
     kernel_of,
     mixes_features,
     parameters_of,
@@ -144,7 +146,28 @@ def describe_source(source: Source, batch: Batch) -> str:
 
 def describe_reading(learner: Learner, source: Source) -> list[str]:
     """What a user should know about how the rows were read and prepared."""
-    return [*source.notes, *describe_preparation(learner), *task_of(learner).notes]
+    return [*source.notes, *describe_preparation(learner), *describe_sizes(learner, source), *task_of(learner).notes]
+
+
+def describe_sizes(learner: Learner, source: Source) -> list[str]:
+    """A note where columns of a table count by how large their numbers are, which is seldom meant without labels."""
+    rows = getattr(inner_learner(learner), "row_config", None)
+    if rows is None or source.columns is None or "scale" not in getattr(learner.card, "options", ()):
+        return []
+    if rows.scale or rows.transforms:
+        return []
+    return ["numbers are as they are, so that columns of large numbers count most (--scale standardizes them)"]
+
+
+def describe_ranks(learners: Sequence[Learner]) -> list[str]:
+    """A note where learners have room for a component for every feature, so that components leave out nothing."""
+    full = [one for one in map(inner_learner, learners) if "rank" in parameters_of(one) and one.rounds
+            and parameters_of(one)["rank"] >= (features_of(one) or math.inf)]  # fmt: skip
+    if not full:
+        return []
+    names, features = ", ".join(one.card.name for one in full), features_of(full[0])
+    return [f"{names}: with as many components as features ({features}) nothing is left out, and losses are near 0; "
+            "set a smaller rank, as in --set rank=2"]  # fmt: skip
 
 
 def describe_skipped(source: Source) -> list[str]:

@@ -5,12 +5,13 @@ from typing import Any
 
 from noregret.data.inputs import LabelsLike, RowsLike
 from noregret.errors import import_extra
+from noregret.learner.other_habits import OtherHabits
 from noregret.learner.supports import describe_kernel
 
 CLASSES = 8  # classes that are named
 
 
-class Displayed:
+class Displayed(OtherHabits):
     """What every learner has for notebooks: `_repr_html_` and `plot`."""
 
     def _repr_html_(self) -> str:

@@ -159,6 +159,14 @@ OTHER_NAMES = {
     "adagrad_rda": "that is 'ada_rda'",
     "adagrad_fobos": "that is 'adagrad'",
     "batch_gradient": "that is 'gradient_batch'",
+    **dict.fromkeys(("truncated_svd", "TruncatedSVD", "lsa", "lsi"), "that is 'svd'"),
+    **dict.fromkeys(("ipca", "incremental_pca", "IncrementalPCA"), "that is 'pca_incremental'"),
+    **dict.fromkeys(("clustering", "k_means", "minibatch_kmeans", "MiniBatchKMeans"), "that is 'kmeans'"),
+    **dict.fromkeys(("gmm", "gaussian_mixture", "GaussianMixture"), "that is 'mixture'"),
+    **dict.fromkeys(("kde", "KernelDensity"), "that is 'kernel_density'"),
+    **dict.fromkeys(("dictionary_learning", "MiniBatchDictionaryLearning", "sparse_coding"), "that is 'dictionary'"),
+    **dict.fromkeys(("topics", "topic_model", "LatentDirichletAllocation"), "topic models are 'lda' and 'hdp'"),
+    **dict.fromkeys(("matrix_factorization", "matrix_factorisation", "pmf", "rmf"), "that is 'factorisation'"),
 }
 
 

@@ -96,8 +96,27 @@ def as_variant(part: Any, find: Find) -> Variant:
     return Variant(find(part), {})
 
 
+def find_bar(text: str) -> int | None:
+    """Where the first | stands that is not within brackets nor in the name of a file; None where there is none."""
+    depth = 0
+    for place in range(file_length(text), len(text)):
+        depth += (text[place] in OPENING) - (text[place] in CLOSING)
+        if text[place] == "|" and depth == 0:
+            return place
+    return None
+
+
 def parse(text: str, find: Find) -> Variant:
-    """The variant that a text names; `find` gives the card of a name, or an error where there is none."""
+    """The variant that a text names; `find` gives the card of a name, or an error where there is none.
+
+    `svd(rank=10) | arow` is a learner behind a decomposition, as in Python.
+    """
+    if (bar := find_bar(text)) is not None:
+        if not text[:bar].strip() or not text[bar + 1 :].strip():
+            raise BadValue(
+                f"{text!r}: a decomposition stands before |, and a learner after it, as in svd(rank=10) | arow"
+            )
+        text = f"decomposed(decomposition={text[:bar].strip()}, learner={text[bar + 1 :].strip()})"
     place = re.search(r"[(@]", text[(start := file_length(text)) :])
     end = len(text) if place is None else start + place.start()
     name, rest = text[:end].strip(), text[end:].strip()
@@ -167,10 +186,12 @@ def read_value(text: str, card: Card, name: str, value: str, find: Find) -> Any:
 
 
 def parse_value(text: str) -> bool | int | float | str:
-    """A number, true or false, or a word."""
+    """A number, true or false, or a word; nan is a word, as no parameter takes it as a number."""
     text = text.strip()
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
+    if text.lower() == "nan":
+        return text
     for kind in (int, float):
         try:
             return kind(text)

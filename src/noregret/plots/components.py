@@ -27,13 +27,16 @@ def components(learner: Any, shape: Sequence[int] | None = None, largest: int = 
     if type(largest) is not int or largest < 1:
         raise BadValue(f"largest must be a whole number of at least 1, not {shown(largest)}")
     found = np.asarray(getattr(learner, "components", None), np.float64)
-    found = found[np.isfinite(found).all(axis=1)] if found.ndim == 2 else found
+    titles = name_components(learner, len(found) if found.ndim == 2 else 0)
+    if found.ndim == 2:
+        known = np.flatnonzero(np.isfinite(found).all(axis=1)).tolist()
+        found, titles = found[known], [titles[number] for number in known]
     if found.ndim != 2 or not found.size:
         raise BadValue(f"there is nothing to draw: {learner.card.name} has no components")
     names = learner.feature_names
     sides = find_square(names) if shape is None else check_shape(shape, found.shape[1])
     chosen = found[:largest]
-    figure = draw_bars_of(chosen, names) if sides is None else draw_pictures(chosen, sides)
+    figure = draw_bars_of(chosen, names, titles) if sides is None else draw_pictures(chosen, sides)
     figure.suptitle(f"{literal(learner.card.name)}: {len(chosen)} of {len(found)} components", fontsize=10)
     return figure
 
@@ -80,15 +83,21 @@ def draw_tile(panel: Axes, picture: Floats) -> None:
     panel.imshow((picture - least) / (most - least), cmap="gray", vmin=0.0, vmax=1.0, interpolation="nearest")
 
 
-def draw_bars_of(found: Floats, names: Sequence[Any]) -> Figure:
+def name_components(learner: Any, count: int) -> list[str]:
+    """What the components are called, with the numbers that `noregret show` gives them."""
+    name = getattr(learner, "component_names", None)
+    return [f"component {number}" for number in range(1, count + 1)] if name is None else list(name(count))
+
+
+def draw_bars_of(found: Floats, names: Sequence[Any], titles: Sequence[str]) -> Figure:
     """The largest entries of each component."""
     columns = min(len(found), PANELS)
     height = 0.9 + 0.24 * min(BARS, len(names))
     figure, panels = make_figure(columns, -(-len(found) // columns), height=height)
-    for number, (panel, one) in enumerate(zip(panels, found, strict=False)):
+    for panel, one, title in zip(panels, found, titles, strict=False):
         order = np.argsort(-np.abs(one), kind="stable")[:BARS].tolist()
         draw_bars(panel, {str(names[at]): float(one[at]) for at in order}, about="entry")
-        panel.set_title(f"component {number}", fontsize=10)
+        panel.set_title(title, fontsize=10)
     for panel in panels[len(found) :]:
         panel.set_visible(False)
     return figure

@@ -84,6 +84,8 @@ def summarize(report: Report) -> str:
     best = entries_of(report)[0]
     rounds, mistakes, rate = best.get("rounds"), best.get("mistakes"), best.get("rate")
     words = f"{name_of(best)} is the best of {len(entries_of(report))} learners" if len(entries_of(report)) > 1 else ""
+    if "winner" in report and report["winner"] is None:
+        words = f"{len(entries_of(report))} learners, whose losses are not the same thing"
     if not has_targets(report) and type(mistakes) is int and type(rounds) is int and isinstance(rate, float):
         result = f"{mistakes:,} mistakes in {rounds:,} rounds ({100.0 * rate:.2f} %)"
         return f"{words}: {result}" if words else result

@@ -215,7 +215,21 @@ def bindings(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> dict[s
     return bound
 
 
+OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+    "n_components": ("rank", "k"), "n_clusters": ("k",), "n_topics": ("k",), "num_topics": ("k",), "n_factors": ("k",),
+    "n_atoms": ("k",), "random_state": ("seed",), "batch_size": ("batch",), "chunksize": ("batch",),
+    "learning_rate": ("eta", "eta0", "rho"), "learning_offset": ("tau0", "tau"), "learning_decay": ("kappa",),
+    "total_samples": ("documents",), "covariance_type": ("shape",), "max_iter": ("iterations", "sweeps"),
+    "tol": ("tolerance",), "doc_topic_prior": ("alpha",), "topic_word_prior": ("eta",), "bias": (),
+}  # fmt: skip
+"""Names of parameters in other libraries, and here; nothing that sounds alike is meant by them."""
+
+
 def suggestion(given: object, known: Iterable[str]) -> str:
     """What may have been meant, in words; nothing where no name is close. Capital letters make no difference."""
-    close = find_closest(given, known)
+    names = list(known)
+    if isinstance(given, str) and given in OTHER_NAMES:
+        close = next((name for name in OTHER_NAMES[given] if name in names), None)
+    else:
+        close = find_closest(given, names)
     return "" if close is None else f"; did you mean {close!r}?"

@@ -34,6 +34,7 @@ FORMATS = {
     "arrow": ("arrow", "ipc"),
     "idx": ("idx", "Idx"),
     "text": ("text", "Texts"),
+    "folder": ("folder", "Folder"),
 }  # the module of each format, and the class or function there that makes a source from a path and options
 ALIASES = {
     "svmlight": "libsvm", "svm": "libsvm", "tsv": "csv", "json": "jsonl", "ndjson": "jsonl", "feather": "arrow",
@@ -43,7 +44,7 @@ ALIASES = {
 
 def file_source(path: str, spec: str, options: ReadOptions) -> Source:
     """Open a file in the requested format, or else by its suffix, or by its first lines."""
-    if path != "-" and Path(path).is_dir():
+    if requested_format(options) != "folder" and path != "-" and Path(path).is_dir():
         path = str(datasets.find_main_file(Path(path), spec))
     kind = requested_format(options) or datasets.split_name(path)[1] or sniff_file(path, options)
     module, factory = FORMATS[kind]
@@ -77,6 +78,9 @@ def sniff_format(head: bytes, name: str) -> str:
     for signature, kind in SIGNATURES.items():
         if head.startswith(signature):
             return kind
+    if head.startswith(b"\x93NUMPY"):
+        raise BadValue(f"{name}: this is an array of NumPy, not a table; write it as a table with "
+                       "np.savetxt(PATH, X, delimiter=','), or learn it in Python")  # fmt: skip
     if head[8:9] == b"{" and head[4:8] == bytes(4):
         raise BadValue(f"{name}: this is a saved model, not data; `noregret show {name}` says what it can do")
     lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")]

@@ -99,7 +99,7 @@ def blocks(source: Any, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:
 def find_by_name(spec: str, options: ReadOptions, seed: int) -> list[Source]:
     """Return the sources that a text names."""
     path = Path(spec)
-    if spec == "-" or (is_path(spec) and path.exists()):
+    if spec == "-" or (path.exists() and (is_path(spec) or options.format == "folder")):
         return [file_source(spec, spec, options)]
     known: Source | None = None
     if spec in datasets.LOADERS:

@@ -92,6 +92,7 @@ class OneClass(Task):
     labelled = False
     measured = True
     needs_labels = False
+    default_learner = "pa1"
     scores_unknown = True
     own_params = ("radius",)  # the radius of a set to stay in means nothing where rows have a centre
     reading = {"labelled": False, "label_left_out": True}
