@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -57,7 +58,7 @@ class RowConfig:
             **switches,
         )
 
-    @property
+    @cached_property
     def allows_missing(self) -> bool:
         return self.missing or any(step.kind.accepts_missing for step in self.transforms)
 
