@@ -1,5 +1,6 @@
 """Rows as decompositions read them: how many features are known at each row, what is refused, what a file keeps."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,9 @@ import pytest
 import scipy.sparse as sparse
 
 import noregret as nr
-from noregret.data.blocks import DenseBlock, SparseBlock
+from noregret.data.blocks import DenseBlock, SparseBlock, to_dense
 from noregret.decomposition.row_encoder import RowConfig, RowEncoder, verify_observed
-from tests.support import refusal
+from tests.support import refusal, refused
 
 X = np.array([[1.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0], [1.0, 2.0, 3.0, 0.0]])
 
@@ -179,6 +180,46 @@ def test_values_of_sparse_matrices_are_checked_and_sorted() -> None:
     assert verify_observed(block) is block
     dense = DenseBlock(X)
     assert verify_observed(dense) is dense
+
+
+GAPS = np.where(np.random.default_rng(4).random((9, 3)) < 0.4, np.nan, np.random.default_rng(5).normal(size=(9, 3)))
+
+
+@pytest.mark.parametrize("steps", [
+    nr.scale(), nr.min_max(), nr.unit_norm(), nr.clip(0.5), nr.log1p(), nr.tf_idf(), nr.scale() | nr.clip(0.5),
+    nr.scale(only=["1"]),
+], ids=str)  # fmt: skip
+def test_missing_values_stay_missing_behind_transforms_which_see_only_the_others(steps: Any) -> None:
+    """As if the row had no such feature, of which transforms do not hear either."""
+    learned = [{str(at): one for at, one in enumerate(row) if one == one} for row in GAPS.tolist()]
+    given = [{str(at): one for at, one in enumerate(row)} for row in GAPS.tolist()]
+    expected, one = encoder(transforms=steps, missing="nan"), encoder(transforms=steps, missing="nan")
+    expected.names.add_names(["0", "1", "2"])
+    values = to_dense(expected.encode(learned, True)[0]).val
+    found = to_dense(one.encode(given, True)[0]).val
+    np.testing.assert_array_equal(found, np.where(np.isnan(GAPS), np.nan, values))
+    again, known = (to_dense(each.encode(rows, False)[0]).val for each, rows in ((one, given), (expected, learned)))
+    np.testing.assert_array_equal(again, np.where(np.isnan(GAPS), np.nan, known))
+
+
+def test_missing_values_of_matrices_pass_transforms_as_those_of_dicts() -> None:
+    dicts = [dict(enumerate(row)) for row in GAPS.tolist()]
+    found = [to_dense(encoder(scale=True, missing="nan").encode(rows, True)[0]).val
+             for rows in (GAPS, sparse.csr_matrix(GAPS), dicts)]  # fmt: skip
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
+    assert np.isfinite(found[0]).sum() == np.isfinite(GAPS).sum()
+
+
+@pytest.mark.parametrize("step", [nr.pairs(), nr.squares(), nr.fourier(features=4)], ids=str)
+def test_features_are_not_made_of_missing_values(step: Any) -> None:
+    rows = np.ones((4, 2))
+    rows[2, 1] = np.nan
+    learner = nr.make("svd", missing="nan", rank=2, transforms=step)
+    for given in (rows, sparse.csr_matrix(rows)):
+        assert refused(learner, partial(learner.learn, given)).startswith("row 2: a value is missing, and")
+    assert nr.make("svd", missing="nan", rank=2, transforms=nr.missing("mean") | step).learn(rows).rounds == 4
+    assert learner.learn(rows[:2]).rounds == 2
 
 
 def test_values_of_a_sorted_matrix_are_not_copied_and_features_of_dicts_are_sorted() -> None:

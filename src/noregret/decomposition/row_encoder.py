@@ -82,6 +82,8 @@ class RowEncoder:
         self.names: Names | HashedNames = Names() if config.bits is None else HashedNames(config.bits)
         self.selectors = FeatureSelectors(config.transforms.group_names)
         self.transforms = start_transforms(config, self.selectors)
+        for transform in self.transforms:
+            transform.passes_missing = config.missing and not transform.accepts_missing
         self.features = 0  # that the rows learned so far have
         self.columns = 0
         self.dense = False  # whether the rows learned so far were dense
