@@ -222,6 +222,13 @@ def test_features_are_not_made_of_missing_values(step: Any) -> None:
     assert learner.learn(rows[:2]).rounds == 2
 
 
+def test_whole_numbers_beyond_floats_are_refused_also_where_values_may_be_missing() -> None:
+    learner: Any = nr.make("svd", missing="nan").learn(X)
+    for action in (learner.learn, learner.transform, learner.impute):
+        assert "row 0, feature 1: the value is inf" in refused(learner, partial(action, [[1, 10**400, None, 2]]))
+    assert "row 0, feature 1: the value is inf" in refused(learner, partial(learner.learn_one, [1, 10**400, None, 2]))
+
+
 def test_values_of_a_sorted_matrix_are_not_copied_and_features_of_dicts_are_sorted() -> None:
     rows = sparse.csr_matrix(X)
     assert np.shares_memory(encoder().encode(rows, True)[0].val, rows.data)

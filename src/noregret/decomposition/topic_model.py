@@ -123,7 +123,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     def describe_results(self) -> list[str]:
         """A line for every topic."""
-        return [topic.describe() for topic in self.topics(SHOWN)]
+        return [topic.describe() for topic in self.topics(SHOWN)] if self.rounds else []
 
     # ---- documents -----------------------------------------------------------------------------------------------
 
