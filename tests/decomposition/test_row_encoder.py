@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sparse
 
 import noregret as nr
-from noregret.data.blocks import DenseBlock, SparseBlock, to_dense
-from noregret.decomposition.row_encoder import RowConfig, RowEncoder, verify_observed
+from noregret.data.blocks import DenseBlock, SparseBlock, sort_rows, to_dense
+from noregret.decomposition.row_encoder import RowConfig, RowEncoder, is_sorted, verify_observed
 from tests.support import refusal, refused
 
 X = np.array([[1.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0], [1.0, 2.0, 3.0, 0.0]])
@@ -237,6 +237,20 @@ def test_values_of_a_sorted_matrix_are_not_copied_and_features_of_dicts_are_sort
     assert isinstance(block, SparseBlock)
     assert (block.idx.tolist(), block.val.tolist()) == ([0, 1, 0, 1], [1.0, 2.0, 4.0, 3.0])
     assert encoder().encode(X.tolist(), True)[0].val.tolist() == X.tolist()
+
+
+@pytest.mark.parametrize(("indptr", "idx", "expected"), [
+    ([0, 3], [0, 1, 4], True), ([0, 3], [0, 1, 1], False), ([0, 3], [1, 0, 2], False), ([0, 0], [], True),
+    ([0, 2, 2, 3], [3, 5, 0], True), ([0, 0, 2, 4, 4], [1, 2, 0, 1], True), ([0, 2, 4], [0, 2, 2, 1], False),
+    ([0, 1, 2], [7, 7], True), ([0, 2], [0, 1, 0], True), ([0], [], True), ([0, 2, 4], [1, 1, 0, 2], False),
+])  # fmt: skip
+def test_rows_are_sorted_whose_features_are_in_order_each_once(
+    indptr: list[int], idx: list[int], expected: bool
+) -> None:
+    block = SparseBlock(np.array(indptr), np.array(idx, np.int32), np.arange(float(len(idx))), 8)
+    assert is_sorted(block) == expected
+    same = sort_rows(block)
+    assert ((same.indptr.tolist(), same.idx.tolist()) == (indptr, idx[: indptr[-1]])) == expected
 
 
 # ---- model files -----------------------------------------------------------------------------------------------------

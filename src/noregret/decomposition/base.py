@@ -72,7 +72,7 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
     """A learner of rows without labels; mistakes do not exist, and losses come before each row is learned."""
 
     task: str = "unsupervised"
-    shared = ("card", "row_config", "pending", "seen")
+    shared: ClassVar[tuple[str, ...]] = ("card", "row_config", "pending", "seen")
     loss_measure: ClassVar[str] = "squared distances"  # what its losses are; others cannot be compared with them
     steady = False  # whether states that score rows follow each other
     learns_part: ClassVar[bool] = True  # whether results include rows of a mini-batch that is not full yet
