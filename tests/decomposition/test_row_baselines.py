@@ -159,3 +159,9 @@ def test_options_and_files_that_make_no_sense_are_refused() -> None:
         with pytest.raises(nr.Error, match="corrupt"):
             type(learner).restore(changed, arrays, lambda card: card)
     assert pack(unpack(pack(learner), "m.nr")) == pack(learner)
+
+
+@pytest.mark.parametrize("name", ["mean_row", "unigram", "lda", "hdp"])
+def test_nothing_is_described_before_anything_was_learned(name: str) -> None:
+    """As `noregret show` does with a model that was saved before its first row."""
+    assert make(name).describe_results() == []

@@ -1,5 +1,6 @@
 """Rows as decompositions read them: how many features are known at each row, what is refused, what a file keeps."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,9 @@ import pytest
 import scipy.sparse as sparse
 
 import noregret as nr
-from noregret.data.blocks import DenseBlock, SparseBlock
-from noregret.decomposition.row_encoder import RowConfig, RowEncoder, verify_observed
-from tests.support import refusal
+from noregret.data.blocks import DenseBlock, SparseBlock, sort_rows, to_dense
+from noregret.decomposition.row_encoder import RowConfig, RowEncoder, is_sorted, verify_observed
+from tests.support import refusal, refused
 
 X = np.array([[1.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0], [1.0, 2.0, 3.0, 0.0]])
 
@@ -181,6 +182,53 @@ def test_values_of_sparse_matrices_are_checked_and_sorted() -> None:
     assert verify_observed(dense) is dense
 
 
+GAPS = np.where(np.random.default_rng(4).random((9, 3)) < 0.4, np.nan, np.random.default_rng(5).normal(size=(9, 3)))
+
+
+@pytest.mark.parametrize("steps", [
+    nr.scale(), nr.min_max(), nr.unit_norm(), nr.clip(0.5), nr.log1p(), nr.tf_idf(), nr.scale() | nr.clip(0.5),
+    nr.scale(only=["1"]),
+], ids=str)  # fmt: skip
+def test_missing_values_stay_missing_behind_transforms_which_see_only_the_others(steps: Any) -> None:
+    """As if the row had no such feature, of which transforms do not hear either."""
+    learned = [{str(at): one for at, one in enumerate(row) if one == one} for row in GAPS.tolist()]
+    given = [{str(at): one for at, one in enumerate(row)} for row in GAPS.tolist()]
+    expected, one = encoder(transforms=steps, missing="nan"), encoder(transforms=steps, missing="nan")
+    expected.names.add_names(["0", "1", "2"])
+    values = to_dense(expected.encode(learned, True)[0]).val
+    found = to_dense(one.encode(given, True)[0]).val
+    np.testing.assert_array_equal(found, np.where(np.isnan(GAPS), np.nan, values))
+    again, known = (to_dense(each.encode(rows, False)[0]).val for each, rows in ((one, given), (expected, learned)))
+    np.testing.assert_array_equal(again, np.where(np.isnan(GAPS), np.nan, known))
+
+
+def test_missing_values_of_matrices_pass_transforms_as_those_of_dicts() -> None:
+    dicts = [dict(enumerate(row)) for row in GAPS.tolist()]
+    found = [to_dense(encoder(scale=True, missing="nan").encode(rows, True)[0]).val
+             for rows in (GAPS, sparse.csr_matrix(GAPS), dicts)]  # fmt: skip
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
+    assert np.isfinite(found[0]).sum() == np.isfinite(GAPS).sum()
+
+
+@pytest.mark.parametrize("step", [nr.pairs(), nr.squares(), nr.fourier(features=4)], ids=str)
+def test_features_are_not_made_of_missing_values(step: Any) -> None:
+    rows = np.ones((4, 2))
+    rows[2, 1] = np.nan
+    learner = nr.make("svd", missing="nan", rank=2, transforms=step)
+    for given in (rows, sparse.csr_matrix(rows)):
+        assert refused(learner, partial(learner.learn, given)).startswith("row 2: a value is missing, and")
+    assert nr.make("svd", missing="nan", rank=2, transforms=nr.missing("mean") | step).learn(rows).rounds == 4
+    assert learner.learn(rows[:2]).rounds == 2
+
+
+def test_whole_numbers_beyond_floats_are_refused_also_where_values_may_be_missing() -> None:
+    learner: Any = nr.make("svd", missing="nan").learn(X)
+    for action in (learner.learn, learner.transform, learner.impute):
+        assert "row 0, feature 1: the value is inf" in refused(learner, partial(action, [[1, 10**400, None, 2]]))
+    assert "row 0, feature 1: the value is inf" in refused(learner, partial(learner.learn_one, [1, 10**400, None, 2]))
+
+
 def test_values_of_a_sorted_matrix_are_not_copied_and_features_of_dicts_are_sorted() -> None:
     rows = sparse.csr_matrix(X)
     assert np.shares_memory(encoder().encode(rows, True)[0].val, rows.data)
@@ -189,6 +237,20 @@ def test_values_of_a_sorted_matrix_are_not_copied_and_features_of_dicts_are_sort
     assert isinstance(block, SparseBlock)
     assert (block.idx.tolist(), block.val.tolist()) == ([0, 1, 0, 1], [1.0, 2.0, 4.0, 3.0])
     assert encoder().encode(X.tolist(), True)[0].val.tolist() == X.tolist()
+
+
+@pytest.mark.parametrize(("indptr", "idx", "expected"), [
+    ([0, 3], [0, 1, 4], True), ([0, 3], [0, 1, 1], False), ([0, 3], [1, 0, 2], False), ([0, 0], [], True),
+    ([0, 2, 2, 3], [3, 5, 0], True), ([0, 0, 2, 4, 4], [1, 2, 0, 1], True), ([0, 2, 4], [0, 2, 2, 1], False),
+    ([0, 1, 2], [7, 7], True), ([0, 2], [0, 1, 0], True), ([0], [], True), ([0, 2, 4], [1, 1, 0, 2], False),
+])  # fmt: skip
+def test_rows_are_sorted_whose_features_are_in_order_each_once(
+    indptr: list[int], idx: list[int], expected: bool
+) -> None:
+    block = SparseBlock(np.array(indptr), np.array(idx, np.int32), np.arange(float(len(idx))), 8)
+    assert is_sorted(block) == expected
+    same = sort_rows(block)
+    assert ((same.indptr.tolist(), same.idx.tolist()) == (indptr, idx[: indptr[-1]])) == expected
 
 
 # ---- model files -----------------------------------------------------------------------------------------------------

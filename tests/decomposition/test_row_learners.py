@@ -65,6 +65,8 @@ WRONG_LABELS = [
     ({0: 1, 1: 2}, "y must be one label for every row"),
     ({1, 2}, "y must be one label for every row"),
     (7, "y must be one label for every row, or be left out, not 7"),
+    (np.int64(7), "y must be one label for every row"),
+    (np.array("ab"), "y must be one label for every row"),
     ([1], "there are 2 rows and 1 labels"),
     ([1, {}], "row 1: a label must be a number, a string or None, not {}"),
 ]

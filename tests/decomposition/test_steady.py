@@ -201,3 +201,19 @@ def test_frames_that_do_not_fit_are_refused(change: Any) -> None:
     arrays["state.frame"] = change(arrays["state.frame"])
     with pytest.raises(nr.Error, match="frame"):
         kind.restore(contents, arrays, lambda card: card)
+
+
+@pytest.mark.parametrize("name", ["svd", "pca_incremental"])
+def test_signs_are_those_of_the_rows_learned_so_far(name: str) -> None:
+    """They are found once for a state, and a copy has those of its own."""
+    learner: Any = nr.make(name, rank=2, batch=1).learn(ROWS[:5])
+    for start in range(5, 40):
+        before, found = learner.copy(), learner.transform(ROWS[:3])
+        assert np.array_equal(learner.transform(ROWS[:3]), found)
+        np.testing.assert_allclose(centred(learner, ROWS[:3]) @ learner.components.T, found, atol=1e-9)
+        learner.learn(ROWS[start : start + 1])
+        assert np.array_equal(before.transform(ROWS[:3]), found)
+
+
+def centred(learner: Any, rows: Floats) -> Floats:
+    return rows - learner.mean if learner.kind == "pca_incremental" else rows

@@ -243,6 +243,22 @@ def test_what_was_never_observed_counts_as_zero_until_something_is_known() -> No
     assert close(learner.impute([[np.nan, np.nan]]), [[0.0, 0.0]])
 
 
+@pytest.mark.parametrize(("threshold", "small"), [(1e-8, 1e-12), (1e-8, 1e-8), (0.1, 0.05)])
+def test_what_components_hardly_touch_says_nothing_of_what_is_missing(threshold: float, small: float) -> None:
+    """Divided by a rounding error, any value would explain what is missing, and be learned as a row of that size."""
+    learner = make(3, batch=1, missing="nan", threshold=threshold).learn([[1.0, small, 0.0]])
+    assert close(learner.impute([[np.nan, 2.0, np.nan]]), [[0.0, 2.0, 0.0]])
+    assert learner.play([[np.nan, 2.0, np.nan]]).losses[0] == 4.0
+    learner = make(3, batch=1, missing="nan", threshold=threshold).learn([[4.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, small]])
+    assert close(learner.impute([[np.nan, 1.0, np.nan, 2.0]]), [[2.0, 1.0, 0.0, 2.0]])
+
+
+def test_what_components_touch_beyond_the_threshold_says_what_is_missing() -> None:
+    for threshold, small in ((1e-8, 1e-7), (0.1, 0.2)):
+        learner = make(3, batch=1, missing="nan", threshold=threshold).learn([[1.0, small]])
+        assert close(learner.impute([[np.nan, small]]), [[1.0, small]])
+
+
 def test_nan_is_missing_however_rows_are_given() -> None:
     rows = [{"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 4.0}]
     for missing, expected in (("nan", 0.0), ("absent", 6.0)):

@@ -117,8 +117,19 @@ def missing_as_nan(X: Any) -> NDArray[Any]:
     """Convert X to an array with NaN for None, if every other entry is a number."""
     table = np.asarray(X)
     if table.dtype == object and all(value is None or isinstance(value, (int, float)) for value in table.ravel()):
-        return table.astype(np.float64)
+        try:
+            return table.astype(np.float64)
+        except OverflowError:  # refused with the row and the feature, as infinite values are
+            return np.array([to_float(value) for value in table.ravel()]).reshape(table.shape)
     return table
+
+
+def to_float(value: float | None) -> float:
+    """Convert a number, or None for a missing one; a whole number beyond floats is infinite."""
+    try:
+        return math.nan if value is None else float(value)
+    except OverflowError:
+        return math.inf
 
 
 def describe(X: Any) -> str:

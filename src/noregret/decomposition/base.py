@@ -29,11 +29,13 @@ from noregret.decomposition.memory import memory_in_words, require_memory
 from noregret.decomposition.parameters import check_whole
 from noregret.decomposition.row_encoder import RowConfig, RowEncoder
 from noregret.decomposition.truth import check_truth
+from noregret.decomposition.undo_calls import undo_by_reference
 from noregret.decomposition.unsupervised_file import dump_learner, restore_learner
 from noregret.decomposition.waiting_rows import WaitingRows
 from noregret.errors import BadValue, NotLearned, import_extra
 from noregret.features.transforms import as_pipeline
 from noregret.learner.base_learner import BaseLearner, Transforms
+from noregret.learner.change import Undo
 from noregret.learner.encode import one_row
 from noregret.learner.model_file import Arrays, FindCard, Header
 
@@ -71,7 +73,7 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
     """A learner of rows without labels; mistakes do not exist, and losses come before each row is learned."""
 
     task: str = "unsupervised"
-    shared = ("card", "row_config", "pending", "seen")
+    shared: ClassVar[tuple[str, ...]] = ("card", "row_config", "pending", "seen")
     loss_measure: ClassVar[str] = "squared distances"  # what its losses are; others cannot be compared with them
     steady = False  # whether states that score rows follow each other
     learns_part: ClassVar[bool] = True  # whether results include rows of a mini-batch that is not full yet
@@ -178,11 +180,8 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
         return found, truth
 
     def fresh_state(self, features: int) -> AnyState:
-        self._check_memory(features)
-        return self.start_state(features)
-
-    def _check_memory(self, features: int) -> None:
         require_memory(self.card.name, self.count_numbers(features))
+        return self.start_state(features)
 
     def learn_batch(self, state: AnyState, rows: MatrixRows, start: int) -> None:
         self.make_room(state, rows.width)
@@ -196,7 +195,7 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
 
     def make_room(self, state: AnyState, features: int) -> None:
         if features > state.features:
-            self._check_memory(features)
+            require_memory(self.card.name, self.count_numbers(features))
             state.grow(features)
 
     def out_of_range(self, row: int) -> BadValue:
@@ -282,7 +281,7 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
                 rows = take_rows(block, start, stop, self.features, self.missing_values)
                 self.check_rows(rows, start)
                 parts.append(self.score_part(state, rows, start, widths[start:stop]))
-        return Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
+        return parts[0] if len(parts) == 1 else Scored(*(np.concatenate([one[at] for one in parts]) for at in (0, 1)))
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, of shape (rows, components)."""
@@ -316,8 +315,7 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
         """The losses of rows that are not learned."""
         began = time.perf_counter()
         components, losses = self.score(X)
-        none = np.zeros(losses.size, bool)
-        truth = check_truth(y, losses.size)
+        none, truth = np.zeros(losses.size, bool), check_truth(y, losses.size)
         return Transcript(components, None, losses, none, none, truth, time.perf_counter() - began)
 
     def flush(self) -> Self:
@@ -343,6 +341,11 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
             with memory_in_words(self.card.name):
                 self._change.run(act, lambda: (forget(), own()))
             return self
+
+    def undo_of_calls(self) -> Undo:
+        with self._lock:
+            self._change.settle()
+            return super().undo_of_calls() if self.encoder.transforms else undo_by_reference(self)
 
     @property
     def features(self) -> int:

@@ -12,6 +12,7 @@ from noregret.decomposition.steady import SteadyLearner
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import as_learner, describe, with_probabilities
 from noregret.learner.base_learner import BaseLearner, Transforms
+from noregret.learner.change import Locked
 from noregret.learner.encode import one_row
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
@@ -96,7 +97,37 @@ class Decomposed(BaseLearner):
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round."""
-        return self.learn(one_row(x, self.decomposition.row_config.allows_missing), [y], weight)
+        row = one_row(x, self.decomposition.row_config.allows_missing)
+        if not isinstance(self.learner, Locked):
+            return self.learn(row, [y], weight)
+        with self._lock:
+            self._change.settle()
+            self._learn_row(self.learner, row, y, weight)
+        return self
+
+    def _learn_row(self, learner: Any, row: Any, y: Any, weight: float | None) -> None:
+        """A round ends with a call of the learner, all or nothing: it is complete as soon as the learner counts it."""
+        undo_first, learned = self.decomposition.undo_of_calls(), learner.rounds
+        rounds, mistakes, updates = self.rounds, self.mistakes - learner.mistakes, self.updates - learner.updates
+
+        def act() -> None:
+            components = as_rows(self.decomposition.play(row).scores)
+            learner.learn_one(components[0], y, weight)
+            count()
+
+        def count() -> None:
+            self.rounds = rounds + 1
+            self.mistakes, self.updates = mistakes + learner.mistakes, updates + learner.updates
+
+        def undo() -> None:
+            with learner._lock:
+                learner._change.settle()
+                if learner.rounds > learned:
+                    count()
+                else:
+                    undo_first()
+
+        self._change.run(act, undo)
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, as the learner sees them."""

@@ -102,6 +102,8 @@ class MeanRow(UnsupervisedLearner[Mean]):
 
     def describe_results(self) -> list[str]:
         """The length of the mean, and its largest entries."""
+        if not self.rounds:
+            return []
         mean = self.mean
         length = np.sqrt(mean @ mean)
         return describe_components("length", np.array([length]), mean[None], self.feature_names)

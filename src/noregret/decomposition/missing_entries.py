@@ -33,14 +33,26 @@ def find_observed(rows: MatrixRows, absent: bool) -> NDArray[np.bool_]:
 def fill_missing(factors: Factors, rows: Floats, observed: NDArray[np.bool_]) -> Filled:
     """Fill in the smallest coordinates, in units of the singular values, that explain the observed entries best.
 
-    That is, the missing part of x is U_mis diag(s) pinv(U_obs diag(s)) x_obs.
+    That is, the missing part of x is U_mis diag(s) pinv(U_obs diag(s)) x_obs. Directions of U_obs diag(s) that are
+    rounding errors beside the largest singular value explain nothing: what is divided by them would be of any size.
     """
     right, values = factors.right, factors.values
+    least = factors.limits.least(float(values.max(initial=0.0)))
     filled, components, errors = rows.copy(), np.zeros((len(rows), factors.rank)), np.zeros(len(rows))
     for number, there in enumerate(observed):
-        components[number] = values * np.linalg.lstsq(right[there] * values, rows[number, there], rcond=None)[0]
+        components[number] = values * solve(right[there] * values, rows[number, there], least)
         guess = right @ components[number]
         rest = filled[number, there] - guess[there]
         errors[number] = rest @ rest
         filled[number, ~there] = guess[~there]
     return Filled(filled, components, errors)
+
+
+def solve(matrix: Floats, wanted: Floats, least: float) -> Floats:
+    """The shortest z for which matrix @ z is nearest to what is wanted, without directions smaller than `least`."""
+    found, _, rank, sizes = np.linalg.lstsq(matrix, wanted, rcond=None)
+    if not rank or sizes[rank - 1] > least:
+        return np.asarray(found)
+    if sizes[0] <= least:
+        return np.zeros(matrix.shape[1])
+    return np.asarray(np.linalg.lstsq(matrix, wanted, rcond=least / sizes[0])[0])

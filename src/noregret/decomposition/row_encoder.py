@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -57,7 +58,7 @@ class RowConfig:
             **switches,
         )
 
-    @property
+    @cached_property
     def allows_missing(self) -> bool:
         return self.missing or any(step.kind.accepts_missing for step in self.transforms)
 
@@ -81,6 +82,8 @@ class RowEncoder:
         self.names: Names | HashedNames = Names() if config.bits is None else HashedNames(config.bits)
         self.selectors = FeatureSelectors(config.transforms.group_names)
         self.transforms = start_transforms(config, self.selectors)
+        for transform in self.transforms:
+            transform.passes_missing = config.missing and not transform.accepts_missing
         self.features = 0  # that the rows learned so far have
         self.columns = 0
         self.dense = False  # whether the rows learned so far were dense
@@ -110,7 +113,7 @@ class RowEncoder:
         block = transform_rows(self, number_features(self, X, learn, learn), learn, learn)
         block = verify_observed(block) if self.config.missing else verify(block)
         if isinstance(block, SparseBlock) and isinstance(X, (list, tuple)):  # features of a dict come in any order
-            block = sort_rows(block)
+            block = block if is_sorted(block) else sort_rows(block)
         if not learn:
             return narrow(block, self.features), np.full(block.rows, self.features, np.int64)
         if not self.features and block.rows:
@@ -189,6 +192,16 @@ class RowEncoder:
             known = known if transform.output_width() is None else transform.output_width()
         if known is not None and known < self.features:
             raise corrupt("names and features do not fit")
+
+
+def is_sorted(block: SparseBlock) -> bool:
+    """Whether the features of every row are in order, each of them once."""
+    used = int(block.indptr[-1])
+    rising = block.idx[1:used] > block.idx[: max(used - 1, 0)]
+    if block.rows > 1:
+        starts = block.indptr[1:-1]
+        rising[starts[(starts > 0) & (starts < used)] - 1] = True
+    return bool(rising.all())
 
 
 def verify_observed(block: Block) -> Block:

@@ -6,7 +6,9 @@ it, each change of which is the smallest one (the orthogonal Procrustes problem)
 """
 
 from abc import abstractmethod
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, TypeVar
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,9 @@ AnyState = TypeVar("AnyState", bound=State)
 
 class SteadyLearner(UnsupervisedLearner[AnyState], Generic[AnyState]):
     """A learner whose state has factors."""
+
+    shared: ClassVar[tuple[str, ...]] = (*UnsupervisedLearner.shared, "_signs")
+    _signs: tuple[Callable[[], Any], Floats] = (lambda: None, np.zeros(0))  # the signs last found, and of which state
 
     @abstractmethod
     def factors_of(self, state: AnyState) -> Factors:
@@ -46,6 +51,10 @@ class SteadyLearner(UnsupervisedLearner[AnyState], Generic[AnyState]):
 
     def find_signs(self, state: AnyState) -> Floats:
         """How results differ from what is told while learning: by signs, or by the turn of the frame."""
-        factors = self.factors_of(state)
-        signs = leading_signs(factors.right)
-        return signs if factors.frame is None else np.asarray(factors.frame.T * signs)
+        of, found = self._signs
+        if of() is not state:
+            factors = self.factors_of(state)
+            signs = leading_signs(factors.right)
+            found = signs if factors.frame is None else np.asarray(factors.frame.T * signs)
+            self._signs = ref(state), found
+        return found

@@ -27,6 +27,7 @@ from noregret.decomposition.topic_words import TopicWords
 from noregret.decomposition.word_filter import WordFilter
 from noregret.errors import BadValue
 from noregret.learner.arguments import check_integer
+from noregret.learner.base_learner import BaseLearner
 from noregret.learner.change import Undo
 from noregret.learner.model_file import Arrays, FindCard, Header
 
@@ -133,7 +134,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
 
     def describe_results(self) -> list[str]:
         """A line for every topic."""
-        return [topic.describe() for topic in self.topics(SHOWN)]
+        return [topic.describe() for topic in self.topics(SHOWN)] if self.rounds else []
 
     # ---- documents -----------------------------------------------------------------------------------------------
 
@@ -155,6 +156,9 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
             kept = self.filter.apply(words) if self.filter.active else words
             found.append(sort_words(kept) if learn else kept)
         return found
+
+    def undo_of_calls(self) -> Undo:
+        return BaseLearner.undo_of_calls(self) if self.filter.active else super().undo_of_calls()
 
     def _own_state(self) -> Undo:
         own = super()._own_state()

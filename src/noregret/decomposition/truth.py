@@ -15,7 +15,7 @@ def check_truth(y: Any, rows: int) -> NDArray[Any] | None:
     if y is None:
         return None
     labels = y.tolist() if hasattr(y, "tolist") else list(y) if hasattr(y, "__len__") else None
-    if labels is None or isinstance(y, (str, bytes, Mapping, Set)):
+    if not isinstance(labels, list) or isinstance(y, (str, bytes, Mapping, Set)):
         raise BadValue(f"y must be one label for every row, or be left out, not {shown(y)}")
     if len(labels) != rows:
         raise BadValue(f"there are {rows} rows and {len(labels)} labels")

@@ -12,7 +12,7 @@ class WaitingRows:
 
     parts: tuple[MatrixRows, ...] = ()
 
-    @property
+    @cached_property
     def rows(self) -> int:
         return sum(part.rows for part in self.parts)
 

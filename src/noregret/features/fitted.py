@@ -68,6 +68,7 @@ class FittedTransform:
     counters: ClassVar[tuple[str, ...]] = ()  # statistics that are single numbers
     indicator_field: ClassVar[str | None] = None  # the field whose value INDICATOR marks features to leave unchanged
     accepts_missing: ClassVar[bool] = False  # whether values may be missing
+    passes_missing = False  # whether missing values stay missing, for a learner that handles them itself
     merges: ClassVar[bool] = False  # whether the statistics of two of them can be put together, by `absorb`
 
     def __init__(self, options: Mapping[str, Any], run: Runner, selectors: FeatureSelectors | None = None) -> None:
@@ -109,7 +110,12 @@ class FittedTransform:
 
     def check(self, block: Block) -> Block:
         """Return the block with all checks made."""
-        return verify(block)
+        if not self.passes_missing:
+            return verify(block)
+        from noregret.features.missing import check_except_missing
+
+        block = check_except_missing(block)
+        return block if self.output_width() is None else refuse_missing(self.name, block)
 
     def select(self, groups: Groups) -> NDArray[np.bool_] | None:
         """Mark the entries this transform applies to; None if it applies to all."""
@@ -125,6 +131,8 @@ class FittedTransform:
         self.reserve(block.width)
         selected = self.select(expand_groups(rows.groups, block))
         given = entries(block)
+        if self.passes_missing and (missing := np.isnan(given[2])).any():
+            selected = ~missing if selected is None else selected & ~missing
         if selected is None:
             values = self.transform_values(given, learn, rows.indicators, block.width)
             return rows._replace(block=replace_values(block, values))
@@ -251,6 +259,16 @@ def replace_values(block: Block, values: NDArray[np.float64]) -> Block:
     if isinstance(block, DenseBlock):
         return DenseBlock(values.reshape(block.val.shape))
     return block._replace(val=values)
+
+
+def refuse_missing(name: str, block: Block) -> Block:
+    """Return rows without missing values, from which features can be made."""
+    missing = np.flatnonzero(np.isnan(entries(block)[2]))
+    if missing.size:
+        row = int(np.searchsorted(entries(block)[0], missing[0], side="right")) - 1
+        raise BadValue(f"row {row}: a value is missing, and {name} makes features of values; put nr.missing() before "
+                       f"it, or leave {name} out", row=row)  # fmt: skip
+    return block
 
 
 def check_finite(name: str, values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.transforms import Pipeline, Transform
-from noregret.learner.change import LOCKING
+from noregret.learner.change import LOCKING, Undo
 from noregret.learner.copied import Copied
 from noregret.learner.display import Displayed
 from noregret.learner.encode import one_row
@@ -94,6 +94,11 @@ class BaseLearner(Displayed, Copied, ABC):
         with self._lock:
             self._change.settle()
             vars(self).update({name: value for name, value in vars(saved).items() if name not in LOCKING})
+
+    def undo_of_calls(self) -> Undo:
+        """How to bring back the state as it is now, whatever is learned meanwhile; it may be called more than once."""
+        saved = self.copy()
+        return lambda: self.revert_to(saved.copy())
 
     def save(self, path: Any) -> None:
         """Write the learner to a file; whatever was there stays until the new file is complete."""

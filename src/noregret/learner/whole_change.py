@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from noregret.errors import BadValue
+from noregret.learner.base_learner import BaseLearner
 from noregret.learner.change import Change, Result, Undo
 from noregret.learner.model import ModelSavepoint
 from noregret.learner.protocol import Learner, Revertible
@@ -18,10 +19,10 @@ def run_whole(
 ) -> Result:
     """Run an act that calls learners (not their `learn_one`) as one change.
 
-    `undo` undoes what else the act changed. A single call of a rule learner is undone by its savepoint; many calls,
-    and those of other learners, by a copy.
+    `undo` undoes what else the act changed. A single call of a rule learner is undone by its savepoint; many calls by
+    a copy; those of other learners as they say.
     """
-    undone = [undo_by_copy(one) if many or not isinstance(one, RuleLearner) else None for one in learners]
+    undone = [undo_all_calls(one) if many or not isinstance(one, RuleLearner) else None for one in learners]
     with ExitStack() as stack:
         for number, one in enumerate(learners):
             if undone[number] is None and isinstance(one, RuleLearner):
@@ -40,8 +41,10 @@ def run_whole(
         return result
 
 
-def undo_by_copy(learner: Learner) -> Undo:
+def undo_all_calls(learner: Learner) -> Undo:
     """How to bring a learner back to its state now, whatever it does meanwhile."""
+    if isinstance(learner, BaseLearner):
+        return learner.undo_of_calls()
     if not isinstance(learner, Revertible):
         raise BadValue(f"{learner.card.name} cannot be undone: it has no revert_to; learn it by itself")
     saved = learner.copy()

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from noregret.algebra.given_kernels import Gram
@@ -100,6 +101,7 @@ def enlarge_bank(space: Space, supports: int, values: int) -> tuple[int, int]:
     return fit, fit * (slot if values <= slot else max(values, slot * 3 // 2))
 
 
+@cache
 def physical_memory() -> int:
     """Return the memory of this machine in bytes; where it is unknown, more than any state needs."""
     try:

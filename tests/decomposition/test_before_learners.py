@@ -1,0 +1,117 @@
+"""A decomposition before a learner, one round at a time: as in one call, and whole or not at all."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.learner.model_file import pack
+from tests.support import refused
+from tests.support.interrupts import interrupted_at_every_line
+
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(40, 3)) @ RNG.normal(size=(3, 6)) + 0.1 * RNG.normal(size=(40, 6))
+CLASSES = np.where(X[:, 0] > 0.0, "up", "down").tolist()
+TEXTS = [{"one": 1, "two": number % 3} if number % 2 else {"three": 2, "two": 1} for number in range(40)]
+
+
+def named(rows: Any) -> list[dict[str, float]]:
+    return [{f"f{number}": value for number, value in enumerate(row)} for row in rows.tolist()]
+
+
+LABELS: dict[str, Any] = {
+    "arow": CLASSES, "perceptron_averaged": CLASSES, "softmax": np.repeat(["a", "b", "c", "d"], 10).tolist(),
+    "pa1 regression": X[:, 1].tolist(), "pa1 multilabel": [{"a"} if number % 3 else {"a", "b"} for number in range(40)],
+    "pa1 one-class": [1] * 40, "perceptron asked": CLASSES, "delayed": CLASSES, "self_training": CLASSES,
+    "banditron": CLASSES,
+}  # fmt: skip
+OPTIONS: dict[str, dict[str, Any]] = {
+    "perceptron asked": {"labels": "asked", "ask": 0.5, "classes": ["up", "down"]},
+    "banditron": {"classes": ["up", "down", "level"]},
+}
+MADE_OF_OTHERS = ("delayed", "self_training")
+
+
+def make_learner(which: str) -> Any:
+    name, *task = which.split()
+    given = OPTIONS.get(which, {"task": task[0]} if task else {})
+    return nr.make(name, **({} if name in MADE_OF_OTHERS else {"native": False}), **given)
+
+
+@pytest.mark.parametrize("which", LABELS)
+@pytest.mark.parametrize("batch", [1, 7])
+def test_rounds_one_by_one_are_those_of_one_call(which: str, batch: int) -> None:
+    """Also the counts: a learner of one round at a time counts for both."""
+    learner = nr.make("svd", rank=3, batch=batch) | make_learner(which)
+    whole, labels = learner.copy(), LABELS[which]
+    transcript = whole.play(X, labels)
+    found = []
+    for row, label in zip(X, labels, strict=True):
+        found.append(learner.predict_one(row))
+        learner.learn_one(row, label)
+    assert pack(learner) == pack(whole)
+    assert (learner.rounds, learner.mistakes) == (40, int(transcript.mistakes.sum()))
+    assert learner.updates == int(transcript.updated.sum())
+
+
+# ---- whole or not at all ---------------------------------------------------------------------------------------------
+
+BEFORE: dict[str, tuple[Callable[[], Any], Any]] = {
+    "rows": (lambda: nr.make("svd", rank=2, batch=1), X),
+    "mini-batches": (lambda: nr.make("pca_incremental", rank=2, batch=9), X),
+    "names": (lambda: nr.make("oja", rank=2), named(X)),
+    "hashed names": (lambda: nr.make("oja", rank=2, bits=6), named(X)),
+    "transforms": (lambda: nr.make("svd", rank=2, batch=1, scale=True), X),
+    "clusters": (lambda: nr.make("kmeans", k=2, batch=4), X),
+    "densities": (lambda: nr.make("mixture", k=2, batch=4), X),
+    "words": (lambda: nr.make("lda", k=2, batch=4), TEXTS),
+    "rare words": (lambda: nr.make("lda", k=2, batch=4, least_documents=2), TEXTS),
+}
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_a_row_that_the_learner_refuses_is_forgotten_by_what_is_before_it(name: str) -> None:
+    make, rows = BEFORE[name]
+    learner = make() | nr.make("ogd", native=False)
+    learner.learn(rows[:20], CLASSES[:20])
+    new: Any = {"new": 3} if isinstance(rows, list) else 5.0 * rows[20]
+    for wrong in (object(), [1, 2]):
+        refused(learner, partial(learner.learn_one, new, wrong))
+    refused(learner, lambda: learner.learn([new, rows[21]], ["up", [1, 2]]))
+    expected = (make() | nr.make("ogd", native=False)).learn(rows, CLASSES)
+    assert pack(learner.learn(rows[20:], CLASSES[20:])) == pack(expected)
+
+
+@pytest.mark.parametrize("name", ["rows", "mini-batches", "hashed names", "transforms", "rare words"])
+def test_several_calls_of_a_decomposition_are_undone_together(name: str) -> None:
+    make, rows = BEFORE[name]
+    learner = make().learn(rows[:10])
+    before, undo = pack(learner), learner.undo_of_calls()
+    learner.learn(rows[10:25]).learn([{"new": 2, "newer": 1}] if isinstance(rows, list) else rows[25:26])
+    learner.flush()
+    for _ in range(2):  # an interrupt may come while it is undone
+        undo()
+        assert pack(learner) == before
+    assert pack(learner.learn(rows[10:])) == pack(make().learn(rows))
+
+
+FILES = ("decomposition/decomposed.py", "learner/rule_learner.py", "learner/change.py", "adapters/self_training.py")
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize(("name", "behind"), [("rows", "perceptron"), ("transforms", "self_training")])
+def test_a_round_that_is_cut_off_is_learned_by_both_or_by_none(name: str, behind: str, file: str) -> None:
+    make, rows = BEFORE[name]
+    before = (make() | make_learner(behind)).learn(rows[:12], CLASSES[:12])
+
+    def prepare() -> tuple[Any, Callable[[], Any]]:
+        learner = before.copy()
+        return learner, lambda: learner.learn_one(rows[12], CLASSES[12])
+
+    whole, does = prepare()
+    does()
+    for learner in interrupted_at_every_line(prepare, file, KeyboardInterrupt):
+        assert pack(learner) in (pack(before), pack(whole))
