@@ -65,12 +65,18 @@ class Entry:
         self.symbol, self.address, self.owner = symbol, where, owner
         signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
         self.call = signature(self.address)
+        held = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        self.call_held = held(self.address)
         self._result, self._exception = ctypes.c_int64(), ctypes.c_void_p()
         self.result, self.exception = ctypes.addressof(self._result), ctypes.addressof(self._exception)
 
     def run(self, table: int) -> int:
         """0 when it came to its end; anything else when it raised an error."""
         return int(self.call(self.result, self.exception, table))
+
+    def run_held(self, table: int) -> int:
+        """The same without letting other threads run, for short calls: none can see, or fork, what is half done."""
+        return int(self.call_held(self.result, self.exception, table))
 
 
 # ---- from memory, from disk, or compiled --------------------------------------------------------------------------
