@@ -75,7 +75,7 @@ def play_one(
     rounds.entries[0] = NOTHING
     visit(call, users, items, totals, u, i, True)
     play(rounds, users, items, known, totals, memory, numbers)
-    if not (math.isfinite(rounds.predictions[0]) and is_finite(users, u) and is_finite(items, i)):
+    if not (is_finite(users, u) and is_finite(items, i)):
         visit(call, users, items, totals, u, i, False)
         forget(rounds, known)
         raise ArithmeticError
@@ -159,7 +159,7 @@ class OneRating:
         self.share, self.prediction, before = np.zeros((3, 1))
         room = np.zeros(TOTALS + 2 + 4 * state.shape.k)
         rounds = Rounds(self.user, self.item, self.share, self.prediction, self.entry, before)
-        self.values = {
+        self.values: dict[str, Any] = {
             "call": Call(self.asked, state.counters, room, np.zeros(4, np.int64)), "rounds": rounds,
             "users": state.of_users, "items": state.of_items, "known": state.known, "totals": state.totals,
             "memory": state.memory, "numbers": numbers,
