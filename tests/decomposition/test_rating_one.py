@@ -11,7 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.decomposition.rating_loops import BETA, COUNT, ETA, LAM_ITEMS, LAM_USERS, RANKING
-from noregret.decomposition.rating_one import BOUND, LEARNS, MOVES, PLAYED, OneRating, play_one
+from noregret.decomposition.rating_one import MOVES, PLAYED, OneRating, play_one
 from noregret.decomposition.rating_rows import read_pair
 from noregret.learner.model_file import pack, unpack
 from tests.attacks.cut_off import called_at_lines, cut_at_lines, outcome
@@ -42,7 +42,7 @@ def bound(learner: Any) -> OneRating:
 def run(learner: Any, u: int, i: int, share: float, learns: int = 1) -> float:
     """A single rating in plain Python: its prediction; an error where it is refused."""
     one = bound(learner)
-    one.asked[LEARNS], one.user[0], one.item[0], one.share[0] = learns, u, i, share
+    one.ask(learns, u, i, share)
     with np.errstate(all="ignore"):
         play_one(**one.values)
     return float(one.prediction[0])
@@ -170,9 +170,9 @@ def test_a_single_rating_needs_room_and_arrays_that_are_where_they_were() -> Non
         with pytest.raises(ArithmeticError):
             run(learner, u, i, 0.5, learns=0)
     one = bound(learner)
-    assert one.asked[BOUND] == state.counters[MOVES] == one.moves
+    one.ask(0, 0, 0, 0.0)
+    play_one(**one.values)
     state.counters[MOVES] += 1
-    one.asked[LEARNS] = 0
     with pytest.raises(ArithmeticError):
         play_one(**one.values)
 
@@ -188,9 +188,11 @@ def test_whenever_arrays_are_replaced_a_loop_is_bound_anew() -> None:
     """Otherwise ratings would be learned by arrays that nobody reads."""
     learner = make("rmf by da", native=False)
     for pair, y in zip(PAIRS, Y, strict=True):
-        one = bound(learner)
+        one, moves = bound(learner), learner.state.counters[MOVES]
+        learner.state.one = one
         learner.learn([pair], [y])
-        if one.moves == learner.state.counters[MOVES]:
+        assert (learner.state.one is one) == (learner.state.counters[MOVES] == moves)
+        if learner.state.one is one:
             assert all(mine is now for mine, now in zip(arrays_of(one), arrays_of(bound(learner)), strict=True))
     moves = learner.state.counters[MOVES]
     learner.plan.numbers[LAM_USERS] = np.nan
@@ -208,13 +210,6 @@ def test_a_copy_binds_a_loop_of_its_own() -> None:
     learner = make(native=False).learn(PAIRS, Y)
     learner.state.one = bound(learner)
     assert learner.copy().state.one is None
-    taken = learner.state.take_one(learner.plan.numbers)
-    assert learner.state.one is None
-    learner.state.one = taken
-    assert learner.state.take_one(learner.plan.numbers) is taken
-    learner.state.one = taken
-    learner.state.counters[MOVES] += 1
-    assert learner.state.take_one(learner.plan.numbers) is not taken
 
 
 # ---- rows that are read ----------------------------------------------------------------------------------------------

@@ -275,7 +275,7 @@ class RatingLearner(BaseLearner):
         """The rating of a pair; None where `predict` must find it."""
         with self._lock:
             self._change.settle()
-            if not self.rounds:
+            if not self.user_numbers:
                 return None
             u, i = self.user_numbers.get(user, NOTHING), self.item_numbers.get(item, NOTHING)
             share = self.state.predict_one(u, i, self.plan.numbers)

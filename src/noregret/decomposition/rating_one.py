@@ -6,6 +6,8 @@ room, factors that overflow) is for a call with many ratings, which makes room a
 """
 
 import math
+import struct
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,16 +39,17 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
 PLAYED, MOVES, COUNTERS = range(3)  # how many rounds a state has played, how often its arrays were replaced
-LEARNS, BOUND, ASKED = range(3)  # 1 to learn a rating, 0 to predict it; the moves before the loop was bound
+ASK = struct.Struct("qqqd")  # 1 to learn a rating, 0 to predict it; user, item and the rating as a share
 
 read_call = read_rounds = read_users = read_items = read_known = read_totals = unbound
 read_memory = read_numbers = unbound
 
 
 class Call(NamedTuple):
-    """What is asked, the counters of the state, and room for what a round changes."""
+    """Whether to learn, the counters of the state, and room for what a round changes."""
 
-    asked: Table
+    learns: Table
+    bound: Table  # the moves before the loop was bound
     counters: Table
     floats: Floats
     integers: Table
@@ -63,9 +66,9 @@ def play_one(
 ) -> None:
     """Learn or predict a rating; an error, with nothing changed, where that must be done by a call with many."""
     u, i = rounds.users[0], rounds.items[0]
-    if call.asked[BOUND] != call.counters[MOVES] or u >= users.sums.size or i >= items.sums.size:
+    if call.bound[0] != call.counters[MOVES] or u >= users.sums.size or i >= items.sums.size:
         raise ArithmeticError
-    if call.asked[LEARNS] == 0:
+    if call.learns[0] == 0:
         score(Pairs(rounds.users, rounds.items, rounds.predictions), users, items, totals, numbers)
         if not math.isfinite(rounds.predictions[0]):
             raise ArithmeticError
@@ -144,8 +147,8 @@ def forget(rounds: Rounds, known: Known) -> None:
 # ---- how it is run ---------------------------------------------------------------------------------------------------
 
 LONGS, FLOATS = np.zeros(1, np.int64), np.zeros(1)
-VALUES = {"call": Call(LONGS, LONGS, FLOATS, LONGS), "rounds": ROUNDS, "users": SIDE, "items": SIDE, "known": KNOWN,
-          "totals": np.zeros(TOTALS), "memory": MEMORY, "numbers": np.zeros(NUMBERS)}  # fmt: skip
+VALUES = {"call": Call(LONGS, LONGS, LONGS, FLOATS, LONGS), "rounds": ROUNDS, "users": SIDE, "items": SIDE,
+          "known": KNOWN, "totals": np.zeros(TOTALS), "memory": MEMORY, "numbers": np.zeros(NUMBERS)}  # fmt: skip
 PLACES, SLOTS = place_values(VALUES)
 
 
@@ -153,31 +156,31 @@ class OneRating:
     """The loop over one rating, and the arrays that it reads and writes."""
 
     def __init__(self, state: "RatingState", numbers: Floats) -> None:
-        self.moves = int(state.counters[MOVES])
-        self.asked = np.array([0, self.moves])
-        self.user, self.item, self.entry = np.zeros((3, 1), np.int64)
-        self.share, self.prediction, before = np.zeros((3, 1))
-        room = np.zeros(TOTALS + 2 + 4 * state.shape.k)
-        rounds = Rounds(self.user, self.item, self.share, self.prediction, self.entry, before)
+        words: Any = np.zeros(4, np.int64)
+        self.ask, self.prediction = partial(ASK.pack_into, words, 0), np.zeros(1)
+        bound, entry, before = np.array([state.counters[MOVES]]), np.zeros(1, np.int64), np.zeros(1)
+        user, item, share = words[1:2], words[2:3], words[3:].view(np.float64)
+        room = np.zeros(TOTALS + 2 + 4 * state.shape.k), np.zeros(4, np.int64)
         self.values: dict[str, Any] = {
-            "call": Call(self.asked, state.counters, room, np.zeros(4, np.int64)), "rounds": rounds,
+            "call": Call(words[:1], bound, state.counters, *room),
+            "rounds": Rounds(user, item, share, self.prediction, entry, before),
             "users": state.of_users, "items": state.of_items, "known": state.known, "totals": state.totals,
             "memory": state.memory, "numbers": numbers,
         }  # fmt: skip
         self.table = np.zeros(SLOTS, np.int64)
         for name, value in self.values.items():
             fill(self.table, PLACES[name][0], value)
-        self.at, self.run = address(self.table), get_function(one_entry, PLACES).run_held
+        self.run = get_function(one_entry, PLACES).held(address(self.table))
 
     def __deepcopy__(self, memo: Any) -> None:
         """A copy of a state has arrays of its own, to which a loop is bound when it is needed."""
 
-    def learn(self, u: int, i: int, share: float) -> bool:
+    def learn(self, user: int, item: int, share: float) -> bool:
         """Learn a rating; False, with nothing changed, where a call with many must do it."""
-        self.asked[LEARNS], self.user[0], self.item[0], self.share[0] = 1, u, i, share
-        return self.run(self.at) == 0
+        self.ask(1, user, item, share)
+        return self.run() == 0
 
-    def predict(self, u: int, i: int) -> float | None:
+    def predict(self, user: int, item: int) -> float | None:
         """The share that is predicted; None where a call with many must find it."""
-        self.asked[LEARNS], self.user[0], self.item[0] = 0, u, i
-        return float(self.prediction[0]) if self.run(self.at) == 0 else None
+        self.ask(0, user, item, 0.0)
+        return self.prediction.item() if self.run() == 0 else None

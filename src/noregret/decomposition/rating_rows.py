@@ -30,6 +30,8 @@ from noregret.features.frames import is_frame, row_to_dict, to_eager
 
 WANTED = "a list of dicts with user and item, a list of pairs, a table with such columns or an array of two columns"
 
+IDS = frozenset({str, int})
+
 
 def read_ratings(X: Any, reader: RowReader) -> Ratings:
     """What was given, with users and items that are checked; an error names the row."""
@@ -78,7 +80,7 @@ def read_pair(x: Any, y: Any = None) -> tuple[Id, Id, Any] | None:
             rating = x[of_rating]
     else:
         return None
-    if {str, int}.issuperset((type(user), type(item))):
+    if type(user) in IDS and type(item) in IDS:
         return user, item, rating
     try:
         return check_id(user, USER), check_id(item, ITEM), rating

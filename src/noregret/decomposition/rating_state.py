@@ -103,7 +103,8 @@ class RatingState:
             self.of_users = grow_side(self.of_users, self.users, users, self.draw(0, self.users, users))
             heads = resize(self.known.heads, users)
             heads[self.users : users] = NOTHING
-            self.known = self.known._replace(heads=heads)
+            if heads is not self.known.heads:
+                self.known = self.known._replace(heads=heads)
             self.users = users
         if items > self.items:
             self.of_items = grow_side(self.of_items, self.items, items, self.draw(1, self.items, items))
@@ -113,7 +114,8 @@ class RatingState:
         if who is not known.users:
             what, later = resize(known.items, wanted), resize(known.later, wanted)
             self.known = Known(who, what, resize(known.ratings, wanted), later, known.heads, known.table)
-        self.counters[MOVES] += self.rooms != rooms
+        if self.rooms != rooms:
+            self.move()
         if count_slots(wanted) > self.known.table.size:
             self.list_again(count_slots(2 * wanted))
 
@@ -123,7 +125,7 @@ class RatingState:
         known = self.known._replace(heads=heads, table=table, later=np.zeros_like(self.known.later))
         twice = fill_lists(known, self.ratings, self.shape.native)
         self.known = known
-        self.counters[MOVES] += 1
+        self.move()
         return twice
 
     def learn(self, rounds: Rounds, touched: tuple[Integers, Integers], numbers: Floats) -> bool:
@@ -132,7 +134,7 @@ class RatingState:
         most = size + int(self.of_users.counts[who].max(initial=0))
         if self.shape.k and most > self.memory.entries.size:
             self.memory = make_memory(2 * most, self.shape.k)
-            self.counters[MOVES] += 1
+            self.move()
         self.play.run(
             self.shape.native, rounds=rounds, users=self.of_users, items=self.of_items, known=self.known,
             totals=self.totals, memory=self.memory, numbers=numbers,
@@ -148,24 +150,28 @@ class RatingState:
 
     # ---- single ratings ----------------------------------------------------------------------------------------------
 
+    # A loop is taken out while it is used, so that a signal handler makes one of its own.
+
     def learn_one(self, user: int, item: int, share: float, numbers: Floats) -> bool:
         """Learn a rating; False, with nothing changed, where there is no room, or it must be refused."""
-        one = self.take_one(numbers)
+        one, self.one = self.one or OneRating(self, numbers), None
         learned = one.learn(user, item, share)
-        self.one = one if learned else None
+        if learned:
+            self.one = one
         return learned
 
     def predict_one(self, user: int, item: int, numbers: Floats) -> float | None:
         """The share that is predicted; None where it must be refused, or arrays were replaced meanwhile."""
-        one = self.take_one(numbers)
+        one, self.one = self.one or OneRating(self, numbers), None
         share = one.predict(user, item)
-        self.one = None if share is None else one
+        if share is not None:
+            self.one = one
         return share
 
-    def take_one(self, numbers: Floats) -> OneRating:
-        """The loop over one rating. It is taken out while it is used, so that a signal handler makes one of its own."""
-        one, self.one = self.one, None
-        return OneRating(self, numbers) if one is None or one.moves != self.counters[MOVES] else one
+    def move(self) -> None:
+        """Have the loop over one rating bound anew, since arrays were replaced; one in use finds that they were."""
+        self.counters[MOVES] += 1
+        self.one = None
 
     # ---- undoing -----------------------------------------------------------------------------------------------------
 
@@ -175,7 +181,7 @@ class RatingState:
 
         def go_back() -> None:
             vars(self).update(before)
-            self.counters[MOVES] += 1
+            self.move()
 
         return go_back
 
@@ -285,17 +291,18 @@ def resize(array: NDArray[Number], size: int) -> NDArray[Number]:
 
 def grow_side(side: Side, used: int, size: int, factors: Floats) -> Side:
     """Room for more users, or items, with these factors."""
-    larger = Side(
-        resize(side.factors, size),
-        resize(side.averages, size),
-        resize(side.sums, size),
-        resize(side.counts, size),
-        resize(side.steps, size),
-    )
-    for array in larger:
+    if size > len(side.sums):
+        side = Side(
+            resize(side.factors, size),
+            resize(side.averages, size),
+            resize(side.sums, size),
+            resize(side.counts, size),
+            resize(side.steps, size),
+        )
+    for array in side[1:]:
         array[used:size] = 0  # rows that were undone may stand there
-    larger.factors[used:size] = factors
-    return larger
+    side.factors[used:size] = factors
+    return side
 
 
 def read_numbers(arrays: Arrays, name: str, size: int) -> NDArray[np.int32]:

@@ -12,6 +12,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -65,8 +66,6 @@ class Entry:
         self.symbol, self.address, self.owner = symbol, where, owner
         signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
         self.call = signature(self.address)
-        held = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-        self.call_held = held(self.address)
         self._result, self._exception = ctypes.c_int64(), ctypes.c_void_p()
         self.result, self.exception = ctypes.addressof(self._result), ctypes.addressof(self._exception)
 
@@ -74,9 +73,10 @@ class Entry:
         """0 when it came to its end; anything else when it raised an error."""
         return int(self.call(self.result, self.exception, table))
 
-    def run_held(self, table: int) -> int:
-        """The same without letting other threads run, for short calls: none can see, or fork, what is half done."""
-        return int(self.call_held(self.result, self.exception, table))
+    def held(self, table: int) -> Callable[[], int]:
+        """`run` on this table without letting other threads run meanwhile: none can see, or fork, what is half done."""
+        call = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(self.address)
+        return partial(call, self.result, self.exception, table)
 
 
 # ---- from memory, from disk, or compiled --------------------------------------------------------------------------
