@@ -37,6 +37,7 @@ log = logging.getLogger("noregret")
 Function = Callable[..., Any]
 Places = Mapping[str, tuple[int, Any]]  # for each value a function reads: its slot, and an example of it
 NOTHING: Mapping[str, Function] = MappingProxyType({})
+HELD = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)  # keeps Python's lock
 
 
 class MachineCode(NamedTuple):
@@ -75,8 +76,7 @@ class Entry:
 
     def held(self, table: int) -> Callable[[], int]:
         """`run` on this table without letting other threads run meanwhile: none can see, or fork, what is half done."""
-        call = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(self.address)
-        return partial(call, self.result, self.exception, table)
+        return partial(HELD(self.address), self.result, self.exception, table)
 
 
 # ---- from memory, from disk, or compiled --------------------------------------------------------------------------
