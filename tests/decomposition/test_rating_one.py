@@ -11,7 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.decomposition.rating_loops import BETA, COUNT, ETA, LAM_ITEMS, LAM_USERS, RANKING
-from noregret.decomposition.rating_one import MOVES, PLAYED, OneRating, play_one
+from noregret.decomposition.rating_one import OneRating, play_one
 from noregret.decomposition.rating_rows import read_pair
 from noregret.learner.model_file import pack, unpack
 from tests.attacks.cut_off import called_at_lines, cut_at_lines, outcome
@@ -131,7 +131,6 @@ def everything(state: Any) -> list[Any]:
     known = state.known
     return [
         state.totals,
-        state.counters[[PLAYED]],
         *sides,
         known.heads[:2],
         known.table,
@@ -172,7 +171,7 @@ def test_a_single_rating_needs_room_and_arrays_that_are_where_they_were() -> Non
     one = bound(learner)
     one.ask(0, 0, 0, 0.0)
     play_one(**one.values)
-    state.counters[MOVES] += 1
+    state.moves += 1
     with pytest.raises(ArithmeticError):
         play_one(**one.values)
 
@@ -188,17 +187,17 @@ def test_whenever_arrays_are_replaced_a_loop_is_bound_anew() -> None:
     """Otherwise ratings would be learned by arrays that nobody reads."""
     learner = make("rmf by da", native=False)
     for pair, y in zip(PAIRS, Y, strict=True):
-        one, moves = bound(learner), learner.state.counters[MOVES]
+        one, moves = bound(learner), int(learner.state.moves[0])
         learner.state.one = one
         learner.learn([pair], [y])
-        assert (learner.state.one is one) == (learner.state.counters[MOVES] == moves)
+        assert (learner.state.one is one) == (int(learner.state.moves[0]) == moves)
         if learner.state.one is one:
             assert all(mine is now for mine, now in zip(arrays_of(one), arrays_of(bound(learner)), strict=True))
-    moves = learner.state.counters[MOVES]
+    moves = int(learner.state.moves[0])
     learner.plan.numbers[LAM_USERS] = np.nan
     with pytest.raises(nr.BadValue, match="became infinite"):
         learner.learn(PAIRS[:1], Y[:1])
-    assert learner.state.counters[MOVES] > moves
+    assert int(learner.state.moves[0]) > moves
 
 
 def arrays_of(one: OneRating) -> list[Any]:

@@ -19,11 +19,11 @@ from noregret.decomposition.rating_columns import Id, check_id
 from noregret.decomposition.rating_loops import (
     AVERAGING,
     ERRORS,
+    PLAYED,
     SUM,
     Pairs,
     Rounds,
 )
-from noregret.decomposition.rating_one import PLAYED
 from noregret.decomposition.rating_rows import read_one, read_pair, read_ratings
 from noregret.decomposition.rating_state import RatingState, Shape, find_touched
 from noregret.decomposition.rating_stream import RowReader
@@ -114,11 +114,11 @@ class RatingLearner(BaseLearner):
     @property
     def rounds(self) -> int:
         """How many ratings it has learned, also those that replaced others."""
-        return int(self.state.counters[PLAYED])
+        return int(self.state.totals[PLAYED])
 
     @rounds.setter
     def rounds(self, rounds: int) -> None:
-        self.state.counters[PLAYED] = rounds
+        self.state.totals[PLAYED] = rounds
 
     @property
     def updates(self) -> int:
@@ -203,7 +203,6 @@ class RatingLearner(BaseLearner):
         self.state.grow(len(self.user_numbers), len(self.item_numbers), size)
         if not self.state.learn(rounds, touched, self.plan.numbers):
             raise BadValue(f"{self.card.name}: the factors became infinite; take a smaller eta, or a larger penalty")
-        self.rounds += size
 
     def to_ratings(self, shares: Floats) -> Floats:
         return np.asarray(self.minimum + (self.maximum - self.minimum) * shares)
@@ -233,7 +232,7 @@ class RatingLearner(BaseLearner):
     def learn_new(self, user: Id, item: Id, share: float) -> bool:
         """Learn a rating of a user or an item that is new; False, with nothing changed, where `learn` must."""
         state, sizes = self.state, (len(self.user_numbers), len(self.item_numbers))
-        rounds, go_back = state.counters[PLAYED], state.remember_arrays()
+        rounds, go_back = state.totals[PLAYED], state.remember_arrays()
 
         def act() -> bool:
             u, i = self.user_numbers[user], self.item_numbers[item]
@@ -244,7 +243,7 @@ class RatingLearner(BaseLearner):
             return learned
 
         def forget() -> None:
-            if state.counters[PLAYED] == rounds:
+            if state.totals[PLAYED] == rounds:
                 go_back()
                 self.user_numbers.truncate(sizes[0])
                 self.item_numbers.truncate(sizes[1])

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
-PLAYED, MOVES, COUNTERS = range(3)  # how many rounds a state has played, how often its arrays were replaced
 ASK = struct.Struct("qqqd")  # 1 to learn a rating, 0 to predict it; user, item and the rating as a share
 
 read_call = read_rounds = read_users = read_items = read_known = read_totals = unbound
@@ -46,11 +45,11 @@ read_memory = read_numbers = unbound
 
 
 class Call(NamedTuple):
-    """Whether to learn, the counters of the state, and room for what a round changes."""
+    """Whether to learn, whether arrays are where they were, and room for what a round changes."""
 
     learns: Table
-    bound: Table  # the moves before the loop was bound
-    counters: Table
+    bound: Table  # how often the arrays of the state had been replaced when it was bound
+    moves: Table  # how often by now
     floats: Floats
     integers: Table
 
@@ -66,7 +65,7 @@ def play_one(
 ) -> None:
     """Learn or predict a rating; an error, with nothing changed, where that must be done by a call with many."""
     u, i = rounds.users[0], rounds.items[0]
-    if call.bound[0] != call.counters[MOVES] or u >= users.sums.size or i >= items.sums.size:
+    if call.bound[0] != call.moves[0] or u >= users.sums.size or i >= items.sums.size:
         raise ArithmeticError
     if call.learns[0] == 0:
         score(Pairs(rounds.users, rounds.items, rounds.predictions), users, items, totals, numbers)
@@ -82,7 +81,6 @@ def play_one(
         visit(call, users, items, totals, u, i, False)
         forget(rounds, known)
         raise ArithmeticError
-    call.counters[PLAYED] += 1
 
 
 def has_room(users: Side, known: Known, totals: Floats, memory: Memory, numbers: Floats, u: Any) -> Any:
@@ -158,11 +156,11 @@ class OneRating:
     def __init__(self, state: "RatingState", numbers: Floats) -> None:
         words: Any = np.zeros(4, np.int64)
         self.ask, self.prediction = partial(ASK.pack_into, words, 0), np.zeros(1)
-        bound, entry, before = np.array([state.counters[MOVES]]), np.zeros(1, np.int64), np.zeros(1)
+        bound, entry, before = state.moves.copy(), np.zeros(1, np.int64), np.zeros(1)
         user, item, share = words[1:2], words[2:3], words[3:].view(np.float64)
         room = np.zeros(TOTALS + 2 + 4 * state.shape.k), np.zeros(4, np.int64)
         self.values: dict[str, Any] = {
-            "call": Call(words[:1], bound, state.counters, *room),
+            "call": Call(words[:1], bound, state.moves, *room),
             "rounds": Rounds(user, item, share, self.prediction, entry, before),
             "users": state.of_users, "items": state.of_items, "known": state.known, "totals": state.totals,
             "memory": state.memory, "numbers": numbers,

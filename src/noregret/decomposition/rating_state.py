@@ -13,6 +13,7 @@ from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.rating_loops import (
     COUNT,
     ERRORS,
+    PLAYED,
     SUM,
     TOTALS,
     Memory,
@@ -22,7 +23,7 @@ from noregret.decomposition.rating_loops import (
     make_play,
     make_score,
 )
-from noregret.decomposition.rating_one import COUNTERS, MOVES, PLAYED, OneRating
+from noregret.decomposition.rating_one import OneRating
 from noregret.decomposition.rating_table import NOTHING, Known, count_slots, fill_lists, find_ratings
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
@@ -70,7 +71,7 @@ class RatingState:
         self.users = self.items = 0
         self.of_users, self.of_items = shape.make_side(LEAST), shape.make_side(LEAST)
         self.totals = np.zeros(TOTALS)
-        self.counters = np.zeros(COUNTERS, np.int64)
+        self.moves = np.zeros(1, np.int64)  # how often arrays were replaced
         self.known = make_known(LEAST, LEAST)
         self.memory = make_memory(0, shape.k)
         self.play, self.score = make_play(), make_score()
@@ -170,7 +171,7 @@ class RatingState:
 
     def move(self) -> None:
         """Have the loop over one rating bound anew, since arrays were replaced; one in use finds that they were."""
-        self.counters[MOVES] += 1
+        self.moves += 1
         self.one = None
 
     # ---- undoing -----------------------------------------------------------------------------------------------------
@@ -189,8 +190,7 @@ class RatingState:
         """How to go back to now, after whatever rounds of these users and items changed; may be repeated."""
         go_back = self.remember_arrays()
         saved: list[tuple[NDArray[Any], Integers, NDArray[Any]]] = [
-            (self.totals, np.arange(TOTALS), self.totals.copy()),
-            (self.counters, np.array([PLAYED]), self.counters[[PLAYED]]),
+            (self.totals, np.arange(TOTALS), self.totals.copy())
         ]
         who, what = touched
         for side, numbers, size in ((self.of_users, who, self.users), (self.of_items, what, self.items)):
@@ -222,7 +222,7 @@ class RatingState:
 
     def dump(self) -> Arrays:
         """All arrays without spare room; counts and lists follow from the ratings."""
-        found: Arrays = {"totals": self.totals.copy()}
+        found: Arrays = {"totals": self.totals[:PLAYED].copy()}
         for name, side, size in (("users", self.of_users, self.users), ("items", self.of_items, self.items)):
             found |= {f"{name}.{part}": getattr(side, part)[:size].copy() for part in ("factors", "sums", "steps")}
             if self.shape.averaging:
@@ -240,11 +240,11 @@ class RatingState:
         values, totals = read_array(arrays, "ratings.ratings", 1), read_array(arrays, "totals", 1)
         if not who.size == what.size == values.size or ((values < 0.0) | (values > 1.0)).any():
             raise corrupt("its ratings do not fit together")
-        if totals.shape != (TOTALS,) or totals[COUNT] != values.size or (totals[ERRORS] < 0.0).any():
+        if totals.shape != (PLAYED,) or totals[COUNT] != values.size or (totals[ERRORS] < 0.0).any():
             raise corrupt("its totals are not those of its ratings")
         if not abs(totals[SUM] - values.sum()) <= ROUNDING * values.size:
             raise corrupt("its sum is not that of its ratings")
-        new.totals = totals
+        new.totals[:PLAYED] = totals
         new.of_users = read_side(shape, arrays, "users", users, who)
         new.of_items = read_side(shape, arrays, "items", items, what)
         new.known = make_known(users, values.size)._replace(users=who, items=what, ratings=values)
