@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 import noregret as nr
 from noregret.decomposition.rating_learner import Progress
-from noregret.decomposition.rating_loops import Memory, find_gradients, find_rank_gradients, predict_share
+from noregret.decomposition.rating_loops import (
+    ERROR_OF_BIASES,
+    PLAYED,
+    TOTALS,
+    Memory,
+    find_gradients,
+    find_rank_gradients,
+    find_spread,
+    predict_share,
+)
 from noregret.decomposition.rating_state import Shape
 from noregret.metrics.ranking import ndcg
 from tests.naive.factorisation import NaiveFactorisation
@@ -74,8 +83,46 @@ def test_defaults_that_follow_the_model_are_those_on_the_card() -> None:
     for model, eta, beta in (("pmf", 3.0, 0.05), ("rmf", 20.0, 0.01)):
         both: dict[str, dict[str, Any]] = {"sgd": {"eta": eta}, "da": {"beta": beta}}
         for method, given in both.items():
-            one, other = make(model, method).learn(PAIRS, Y), make(model, method, **given).learn(PAIRS, Y)
+            one, other = (make(model, method, biases="no", **numbers).learn(PAIRS, Y) for numbers in ({}, given))
             assert one.user_factors.tolist() == other.user_factors.tolist()
+
+
+@pytest.mark.parametrize("high", [5.0, 9.0, 400.0])
+@pytest.mark.parametrize(("model", "method"), FOUR)
+def test_default_steps_beside_biases_follow_the_errors_of_these(model: str, method: str, high: float) -> None:
+    """Ratings from 1 to 5 on longer scales: down to the least step, or penalty, that there may be."""
+    sizes: dict[str, Any] = {**SIZES, "maximum": high}
+    eta, beta = (3.0, 0.05) if model == "pmf" else (20.0, 0.01)
+    least = 0.1 if method == "sgd" else 0.7
+    learner = make(model, method, **sizes).learn(PAIRS, Y)
+    other = twin(model, method, **sizes, eta=eta, beta=beta, biases="yes", least_spread=least)
+    for (user, item), rating in zip(PAIRS, Y, strict=True):
+        other.learn(user, item, rating)
+    assert (other.spread() == least) == (high == 400.0 and method == "da")
+    factors = [other.factors["user", name] for name in learner.users]
+    np.testing.assert_allclose(learner.user_factors, factors, rtol=1e-7, atol=1e-12)
+    given = make(model, method, **sizes, eta=eta, beta=beta).learn(PAIRS, Y)
+    assert not np.allclose(given.user_factors, factors, rtol=1e-3)
+
+
+def test_a_spread_has_a_least_value_and_is_one_where_steps_are_given() -> None:
+    totals, numbers = np.zeros(TOTALS), make().plan.numbers
+    totals[ERROR_OF_BIASES], totals[PLAYED] = 40.0, 990.0
+    assert find_spread(totals, numbers) == pytest.approx(4.0 * np.sqrt(40.625 / 1000.0))
+    totals[ERROR_OF_BIASES] = 0.0
+    assert find_spread(totals, numbers) == pytest.approx(0.1)
+    assert find_spread(totals, make(method="da").plan.numbers) == 0.7
+    for given in ({"eta": 3.0}, {"biases": "no"}, {"method": "da", "beta": 0.05}):
+        assert find_spread(totals, make(**given).plan.numbers) == 1.0
+
+
+def test_ratings_that_fill_a_small_part_of_the_scale_are_learned_as_others_are() -> None:
+    """By steps of one eta for all scales factors would stay where they start, and the biases alone would be as good."""
+    X, y = ratings(12_000)
+    narrow = make(native=True, minimum=-10.0, maximum=16.0).learn(X, y)
+    fixed = make(native=True, minimum=-10.0, maximum=16.0, eta=3.0).learn(X, y)
+    assert narrow.progress.rmse < 0.9 * narrow.progress.biases
+    assert fixed.progress.rmse > 0.99 * fixed.progress.biases
 
 
 # ---- one step --------------------------------------------------------------------------------------------------------
@@ -213,7 +260,8 @@ def test_baselines_and_progress_are_those_of_the_twin() -> None:
     rounds += [((n // 8, n % 8), 2.0) for n in order[::4]]
     numbers = {"damping": 0.25, "minimum": 1.0, "maximum": 5.0}
     learners: list[Any] = [nr.make(name, native=False, **given) for name, given in (
-        ("rating_biases", numbers), ("rating_mean", {}), ("factorisation", {**SIZES, **numbers}))]  # fmt: skip
+        ("rating_biases", numbers), ("rating_mean", {}), ("factorisation", {**SIZES, "eta": 3.0, **numbers})
+    )]  # fmt: skip
     other = twin("pmf", "sgd", **{**SIZES, **numbers, "eta": 3.0, "biases": "yes"})
     of_mean = twin("pmf", "sgd", **{**SIZES, "eta": 3.0, "biases": "yes", "damping": 4.0})
     errors, raw = [], []

@@ -74,7 +74,7 @@ class Interpreted:
         self.written.append(type(value).__name__)
 
     def get_function(self, entry: Callable[[Any], int], places: dict[str, Any]) -> Any:
-        module = rating_table if entry is rating_table.list_entry else rating_loops
+        module = rating_table if entry.__module__ == rating_table.__name__ else rating_loops
 
         def run(where: int) -> int:
             for name, (slot, _) in places.items():

@@ -22,6 +22,7 @@ class NaiveFactorisation:
         self.gradients: dict[Any, list[Floats]] = {}
         self.stored: dict[Any, dict[Any, float]] = {}  # by user: ratings by item, in the order of their appearance
         self.deviations: dict[Any, dict[Any, float]] = {}  # by user or item: by the other one
+        self.errors: list[float] = []  # of the mean with the biases, before learning
 
     def bias(self, side: str, name: Any) -> float:
         found = self.deviations.get((side, name), {})
@@ -61,6 +62,7 @@ class NaiveFactorisation:
                 number = sum(1 for known, _ in self.factors if known == side)
                 self.factors[side, name] = self.start(["user", "item"].index(side), number)
         mine = {**self.stored.get(user, {}), item: x}
+        self.errors.append(min(max(self.baseline(user, item), 0.0), 1.0) - x)
         gradient = self.pmf if self.p["model"] == "pmf" else self.rmf
         of_user, of_item = gradient(user, item, mine)
         self.learn_biases(user, item, x)
@@ -93,14 +95,20 @@ class NaiveFactorisation:
         of_user[item] = x - mean - item_bias
         of_item[user] = x - mean - user_bias
 
+    def spread(self) -> float:
+        """The root mean squared error of the baseline, where ten errors more were 1/4, in quarters of the scale."""
+        least = float(self.p.get("least_spread", 0.0))
+        together = np.array([0.25] * 10 + self.errors)
+        return max(4.0 * float(np.sqrt(np.mean(together**2))), least) if least else 1.0
+
     def step(self, side: str, name: Any, gradient: Floats, lam: float) -> None:
         seen = self.gradients.setdefault((side, name), [])
         seen.append(gradient)
         if self.p["method"] == "sgd":
-            self.factors[side, name] = self.factors[side, name] - self.p["eta"] * (
+            self.factors[side, name] = self.factors[side, name] - self.p["eta"] / self.spread() * (
                 gradient + lam * self.factors[side, name]
             )
             return
         t = len(seen)
-        beta = self.p["beta"] * np.sqrt(t)
+        beta = self.p["beta"] * self.spread() * np.sqrt(t)
         self.factors[side, name] = -np.mean(seen, axis=0) / (lam + beta / t)

@@ -14,6 +14,7 @@ from noregret.rules.parameters import Choice, Param
 
 ETAS = {"pmf": 3.0, "rmf": 20.0}
 BETAS = {"pmf": 0.05, "rmf": 0.01}
+LEAST_SPREADS = {"sgd": 0.1, "da": 0.7}  # dual averaging becomes unstable where beta is much smaller
 K = Param(
     10.0,
     at_least=1.0,
@@ -39,9 +40,10 @@ PENALTIES = {
                         "matrix factorisation), or the order of the items of each user (rmf, ranking)"),
         "method": Choice("sgd", {"sgd": 0.0, "da": 1.0}, "by stochastic gradient descent, or by dual averaging"),
         "k": K,
-        "eta": Param(0.0, at_least=0.0, search=(0.1, 50.0, "log"), about="the step of sgd; 0: 3 for pmf, 20 for rmf"),
+        "eta": Param(0.0, at_least=0.0, search=(0.1, 50.0, "log"), about="the step of sgd; 0: 3 for pmf and 20 for "
+                     "rmf, larger where ratings with biases fill only a part of the scale"),
         "beta": Param(0.0, at_least=0.0, search=(0.001, 1.0, "log"), about="of da: the penalty beside lam is beta / "
-                      "sqrt(t) after t ratings of a user or an item; 0: 0.05 for pmf, 0.01 for rmf"),
+                      "sqrt(t) after t ratings of a user or an item; 0: 0.05 for pmf and 0.01 for rmf, or less"),
         **PENALTIES,
         "biases": Choice("yes", {"yes": BIASES, "no": NONE}, "whether the mean rating and the biases of user "
                          "and item are added to the product of factors; no: as in the paper"),
@@ -67,10 +69,13 @@ class Factorisation(RatingLearner):
 
     def make_plan(self) -> Plan:
         given, choices = self.given, self.card.choices
+        method = given["method"]
+        follows = given["biases"] == "yes" and given["eta" if method == "sgd" else "beta"] == 0.0
         numbers = [
             *(choices[name].among[given[name]] for name in ("model", "method", "biases")),
             given["eta"] or ETAS[given["model"]], given["lam_users"], given["lam_items"],
             given["beta"] or BETAS[given["model"]], given["damping"],
+            LEAST_SPREADS[method] if follows else 0.0,
         ]  # fmt: skip
         return Plan(given["k"], np.array(numbers, np.float64))
 

@@ -19,11 +19,12 @@ from noregret.decomposition.rating_columns import ITEM, USER, Id, check_id
 from noregret.decomposition.rating_loops import (
     AVERAGING,
     ERRORS,
+    PLAYED,
     SUM,
     Pairs,
     Rounds,
 )
-from noregret.decomposition.rating_rows import read_one, read_ratings
+from noregret.decomposition.rating_rows import read_one, read_pair, read_ratings
 from noregret.decomposition.rating_state import RatingState, Shape, find_touched
 from noregret.decomposition.rating_stream import RowReader
 from noregret.decomposition.rating_table import NOTHING
@@ -40,6 +41,7 @@ Integers = NDArray[np.int64]
 OPTIONS = ("task", "seed", "native")
 LARGEST_SEED = 2**63
 LARGEST_ID = 1 << 1024  # every float is below it; a number of thousands of digits cannot be written to a file
+PLAIN = {float, int, np.float64, np.float32, np.int64, np.int32}  # types of ratings of single rows
 SHOWN = 10  # items
 SCALE = {
     "minimum": Param(1.0, at_least=-1e6, at_most=1e6, about="the lowest rating of the scale",
@@ -98,7 +100,6 @@ class RatingLearner(BaseLearner):
     shared = ("card",)
 
     def __init__(self, minimum: float, maximum: float, options: dict[str, Any]) -> None:
-        super().__init__()
         if not minimum < maximum:
             raise BadValue(f"{self.card.name}: minimum must be below maximum, not {minimum:g} and {maximum:g}")
         self.minimum, self.maximum = minimum, maximum
@@ -113,6 +114,7 @@ class RatingLearner(BaseLearner):
         self.user_numbers, self.item_numbers = Numbers(), Numbers()
         averaging = bool(self.plan.numbers[AVERAGING])
         self.state = RatingState(Shape(self.plan.k, averaging, self.seed, self.native))
+        super().__init__()
 
     @abstractmethod
     def make_plan(self) -> Plan:
@@ -121,6 +123,24 @@ class RatingLearner(BaseLearner):
     @property
     def task(self) -> str:
         return "recommendation"
+
+    @property
+    def rounds(self) -> int:
+        """How many ratings it has learned, also those that replaced others."""
+        return int(self.state.totals[PLAYED])
+
+    @rounds.setter
+    def rounds(self, rounds: int) -> None:
+        self.state.totals[PLAYED] = rounds
+
+    @property
+    def updates(self) -> int:
+        """As many as rounds."""
+        return self.rounds
+
+    @updates.setter
+    def updates(self, updates: int) -> None:
+        self.rounds = updates
 
     def __repr__(self) -> str:
         sizes = f"{len(self.user_numbers)} users, {len(self.item_numbers)} items"
@@ -195,15 +215,55 @@ class RatingLearner(BaseLearner):
         self.state.grow(len(self.user_numbers), len(self.item_numbers), size)
         if not self.state.learn(rounds, touched, self.plan.numbers):
             raise BadValue(f"{self.card.name}: the factors became infinite; take a smaller eta, or a larger penalty")
-        self.rounds += size
-        self.updates += size
 
     def to_ratings(self, shares: Floats) -> Floats:
         return np.asarray(self.minimum + (self.maximum - self.minimum) * shares)
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one rating."""
+        if weight is None and self.learn_plain(x, y):
+            return self
         return self.learn(read_one(x), None if y is None else [y], weight)
+
+    def learn_plain(self, x: Any, y: Any) -> bool:
+        """Learn a usual row; False, with nothing changed, where `learn` must."""
+        row = read_pair(x, y)
+        if row is None or not self.native:
+            return False
+        user, item, rating = row
+        if type(rating) not in PLAIN or not self.minimum <= rating <= self.maximum:
+            return False
+        share = (float(rating) - self.minimum) / (self.maximum - self.minimum)
+        with self._lock:
+            self._change.settle()
+            u, i = self.user_numbers.get(user), self.item_numbers.get(item)
+            if u is None or i is None:
+                return self.learn_new(user, item, share)
+            return self.state.learn_one(u, i, share, self.plan.numbers)
+
+    def learn_new(self, user: Id, item: Id, share: float) -> bool:
+        """Learn a rating of a user or an item that is new; False, with nothing changed, where `learn` must."""
+        state, sizes = self.state, (len(self.user_numbers), len(self.item_numbers))
+        rounds, go_back = state.totals[PLAYED], state.remember_arrays()
+
+        def act() -> bool:
+            u, i = self.user_numbers[user], self.item_numbers[item]
+            state.grow(len(self.user_numbers), len(self.item_numbers), 1)
+            learned = state.learn_one(u, i, share, self.plan.numbers)
+            if not learned:
+                forget()
+            return learned
+
+        def forget() -> None:
+            if state.totals[PLAYED] == rounds:
+                go_back()
+                self.user_numbers.truncate(sizes[0])
+                self.item_numbers.truncate(sizes[1])
+
+        try:
+            return self._change.run(act, forget)
+        except OverflowError:  # a name that `learn` refuses
+            return False
 
     # ---- predictions -------------------------------------------------------------------------------------------------
 
@@ -217,9 +277,23 @@ class RatingLearner(BaseLearner):
 
     def predict_one(self, x: RowLike) -> Any:
         """The rating of one row; None before anything was learned."""
+        row = read_pair(x)
+        found = None if row is None or not self.native else self.predict_plain(row[0], row[1])
+        if found is not None:
+            return found
         with suppress(NotLearned):
             return float(self.predict(read_one(x))[0])
         return None
+
+    def predict_plain(self, user: Id, item: Id) -> float | None:
+        """The rating of a pair; None where `predict` must find it."""
+        with self._lock:
+            self._change.settle()
+            if not self.user_numbers:
+                return None
+            u, i = self.user_numbers.get(user, NOTHING), self.item_numbers.get(item, NOTHING)
+            share = self.state.predict_one(u, i, self.plan.numbers)
+            return None if share is None else self.minimum + (self.maximum - self.minimum) * share
 
     def score(self, users: Integers, items: Integers) -> Floats:
         """The ratings of users and items by number, NOTHING for those that are not known."""
@@ -245,11 +319,10 @@ class RatingLearner(BaseLearner):
             self._change.settle()
             self.require_ratings()
             number = self.user_numbers.get(name, NOTHING)
-            items = np.arange(self.state.items)
-            if not again and number >= 0:
-                items = np.setdiff1d(items, self.state.known.items[self.state.find_ratings(number)])
+            every = again or number == NOTHING
+            items = np.arange(self.state.items) if every else self.state.find_unrated(number)
             found = self.score(np.full(items.size, number), items)
-            best = np.argsort(-found, kind="stable")[:count]
+            best = find_largest(found, count)
             names = list(self.item_numbers)
             return [(names[items[at]], float(found[at])) for at in best.tolist()]
 
@@ -330,17 +403,25 @@ class RatingLearner(BaseLearner):
             new: Self = cls.card.build(**params, **options)  # type: ignore[attr-defined]
         except (BadValue, TypeError) as error:
             raise corrupt(str(error)) from None
-        new.restore_counts(header)
         for numbers, what in ((new.user_numbers, "users"), (new.item_numbers, "items")):
             names = read_list(header, what)
             if not set(map(type, names)) <= {str, int} or len(set(names)) < len(names):
                 raise corrupt(f"{what} must be different texts or whole numbers")
             numbers.update((name, number) for number, name in enumerate(names))
         new.state = RatingState.restore(new.state.shape, arrays, len(new.user_numbers), len(new.item_numbers))
+        new.restore_counts(header)
         steps = [sum(side.steps.tolist()) for side in (new.state.of_users, new.state.of_items)]
-        if not steps[0] == steps[1] == new.rounds == new.updates:
+        if not steps[0] == steps[1] == header["rounds"] == new.updates:
             raise corrupt("its rounds are not those of its users and items")
         return new
+
+
+def find_largest(values: Floats, count: int) -> Integers:
+    """The places of the largest values, so many at most, in order; of equal ones the first leads."""
+    places = np.arange(values.size)
+    if count < values.size:
+        places = np.flatnonzero(values >= np.partition(values, -count)[-count])
+    return places[np.argsort(-values[places], kind="stable")[:count]]
 
 
 def find_numbers(known: Numbers, names: list[Id]) -> Integers:

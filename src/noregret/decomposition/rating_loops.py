@@ -16,11 +16,13 @@ from noregret.jit.compiled import unbound
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
-RANKING, AVERAGING, OFFSET, ETA, LAM_USERS, LAM_ITEMS, BETA, DAMPING, NUMBERS = range(9)  # what it reads, how many
+# What it reads (the least spread is 0 where eta, or beta, does not follow it), and the totals that it writes.
+RANKING, AVERAGING, OFFSET, ETA, LAM_USERS, LAM_ITEMS, BETA, DAMPING, LEAST_SPREAD, NUMBERS = range(10)
 NONE, MEAN, BIASES = range(3)  # what is beside u.v: nothing, the mean of all ratings, also the biases
-SUM, COUNT, ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN, TOTALS = range(6)  # the totals that it writes, and their number
+SUM, COUNT, ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN, PLAYED, TOTALS = range(7)
 ERRORS = [ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN]
 LEAST = 0.02  # shares are at least so far from 0 and 1, where log-odds are infinite
+USUAL, ROUNDS_BEFORE = 0.25, 10.0  # errors that `find_spread` compares with, and for how many rounds they count
 
 read_rounds = read_users = read_items = read_known = read_totals = read_memory = read_numbers = unbound
 read_pairs = unbound
@@ -87,8 +89,10 @@ def play(
         learn_biases(rounds, users, items, totals, t, numbers)
         users.steps[u] += 1
         items.steps[i] += 1
-        step(users, u, memory.of_user, numbers[LAM_USERS], numbers)
-        step(items, i, memory.of_item, numbers[LAM_ITEMS], numbers)
+        totals[PLAYED] += 1.0
+        spread = find_spread(totals, numbers)
+        step(users, u, memory.of_user, numbers[LAM_USERS], spread, numbers)
+        step(items, i, memory.of_item, numbers[LAM_ITEMS], spread, numbers)
 
 
 # ---- predictions -----------------------------------------------------------------------------------------------------
@@ -208,15 +212,28 @@ def find_rank_gradients(
                 memory.of_item[k] = slope * own[k]
 
 
-def step(side: Side, number: Any, gradient: Floats, lam: float, numbers: Floats) -> None:
+def find_spread(totals: Floats, numbers: Floats) -> float:
+    """How large the errors of the mean with the biases are, beside those that eta and beta were chosen for.
+
+    Where ratings fill only a part of their scale errors are small, and steps of the same eta would learn nothing.
+    """
+    least: float = numbers[LEAST_SPREAD]
+    if least == 0.0:
+        return 1.0
+    squares = (ROUNDS_BEFORE * USUAL * USUAL + totals[ERROR_OF_BIASES]) / (ROUNDS_BEFORE + totals[PLAYED])
+    return max(math.sqrt(squares) / USUAL, least)
+
+
+def step(side: Side, number: Any, gradient: Floats, lam: float, spread: float, numbers: Floats) -> None:
     """A gradient step, or the minimum of the mean gradient so far plus penalties (dual averaging)."""
     factors = side.factors[number]
     if numbers[AVERAGING] == 0.0:
+        eta = numbers[ETA] / spread
         for k in range(factors.size):
-            factors[k] -= numbers[ETA] * (gradient[k] + lam * factors[k])
+            factors[k] -= eta * (gradient[k] + lam * factors[k])
         return
     rounds, averages = float(side.steps[number]), side.averages[number]
-    penalty = lam + numbers[BETA] / math.sqrt(rounds)
+    penalty = lam + numbers[BETA] * spread / math.sqrt(rounds)
     for k in range(factors.size):
         averages[k] = ((rounds - 1.0) * averages[k] + gradient[k]) / rounds
         factors[k] = -averages[k] / penalty

@@ -5,6 +5,7 @@ and a time, which is not read: rows are learned in the order in which they come.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from noregret.decomposition.rating_columns import (
     RATING,
     TIME,
     USER,
+    Id,
     Ratings,
+    check_id,
     check_ids,
     find_columns,
     lacking,
@@ -26,6 +29,8 @@ from noregret.errors import BadValue, shown
 from noregret.features.frames import is_frame, row_to_dict, to_eager
 
 WANTED = "a list of dicts with user and item, a list of pairs, a table with such columns or an array of two columns"
+
+IDS = frozenset({str, int})
 
 
 def read_ratings(X: Any, reader: RowReader) -> Ratings:
@@ -48,6 +53,46 @@ def read_ratings(X: Any, reader: RowReader) -> Ratings:
 def read_one(x: Any) -> Any:
     """A single row as a list of one."""
     return x if isinstance(x, Rows) else [row_to_dict(x)]
+
+
+def read_pair(x: Any, y: Any = None) -> tuple[Id, Id, Any] | None:
+    """A user, an item and the rating of a single row; None where it is not a usual one, or has none or two ratings."""
+    kind = type(x)
+    if kind is np.ndarray and x.ndim == 1:
+        x, kind = x.tolist(), list
+    if kind is tuple or kind is list:
+        size = len(x)
+        if size == 2:
+            (user, item), rating = x, y
+        elif size == 3 and y is None:
+            user, item, rating = x
+        else:
+            return None
+    elif kind is dict:
+        try:
+            of_user, of_item, of_rating = find_places(tuple(x))
+        except (BadValue, KeyError, TypeError):
+            return None
+        user, item, rating = x[of_user], x[of_item], y
+        if of_rating is not None:
+            if y is not None:
+                return None
+            rating = x[of_rating]
+    else:
+        return None
+    if type(user) in IDS and type(item) in IDS:
+        return user, item, rating
+    try:
+        return check_id(user, USER), check_id(item, ITEM), rating
+    except BadValue:
+        return None
+
+
+@lru_cache(64)
+def find_places(names: tuple[str, ...]) -> tuple[str, str, str | None]:
+    """The names of user, item and rating in dicts with these names."""
+    columns = find_columns(names)
+    return columns[USER], columns[ITEM], columns.get(RATING)
 
 
 def read_list(X: Sequence[Any]) -> Ratings:

@@ -13,6 +13,7 @@ from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.rating_loops import (
     COUNT,
     ERRORS,
+    PLAYED,
     SUM,
     TOTALS,
     Memory,
@@ -22,7 +23,8 @@ from noregret.decomposition.rating_loops import (
     make_play,
     make_score,
 )
-from noregret.decomposition.rating_table import NOTHING, Known, count_slots, fill_lists
+from noregret.decomposition.rating_one import OneRating
+from noregret.decomposition.rating_table import NOTHING, Known, count_slots, fill_lists, find_ratings
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays
 
@@ -69,31 +71,52 @@ class RatingState:
         self.users = self.items = 0
         self.of_users, self.of_items = shape.make_side(LEAST), shape.make_side(LEAST)
         self.totals = np.zeros(TOTALS)
+        self.moves = np.zeros(1, np.int64)  # how often arrays were replaced
         self.known = make_known(LEAST, LEAST)
         self.memory = make_memory(0, shape.k)
         self.play, self.score = make_play(), make_score()
+        self.one: OneRating | None = None
+        self.drawn: dict[int, tuple[int, Floats]] = {}  # by side: the block of factors that was drawn last
 
     @property
     def ratings(self) -> int:
         """How many different ratings there are."""
         return int(self.totals[COUNT])
 
+    def draw(self, side: int, first: int, last: int) -> Floats:
+        """The factors of new users or items, most of which come one by one."""
+        block, start = first // ROWS, first % ROWS
+        if start + last - first > ROWS:
+            return self.shape.draw(side, first, last)
+        if side not in self.drawn or self.drawn[side][0] != block:
+            self.drawn[side] = block, self.shape.draw_block(2 * block + side)
+        return self.drawn[side][1][start:][: last - first]
+
+    @property
+    def rooms(self) -> tuple[int, ...]:
+        """For how many users, items and ratings there is room."""
+        return self.of_users.sums.size, self.of_items.sums.size, self.known.users.size, self.known.heads.size
+
     def grow(self, users: int, items: int, ratings: int) -> None:
         """Make room for so many users and items, and for so many more ratings."""
+        rooms = self.rooms
         if users > self.users:
-            self.of_users = grow_side(self.of_users, self.users, users, self.shape.draw(0, self.users, users))
+            self.of_users = grow_side(self.of_users, self.users, users, self.draw(0, self.users, users))
             heads = resize(self.known.heads, users)
             heads[self.users : users] = NOTHING
-            self.known = self.known._replace(heads=heads)
+            if heads is not self.known.heads:
+                self.known = self.known._replace(heads=heads)
             self.users = users
         if items > self.items:
-            self.of_items = grow_side(self.of_items, self.items, items, self.shape.draw(1, self.items, items))
+            self.of_items = grow_side(self.of_items, self.items, items, self.draw(1, self.items, items))
             self.items = items
         wanted, known = self.ratings + ratings, self.known
         who = resize(known.users, wanted)
         if who is not known.users:
             what, later = resize(known.items, wanted), resize(known.later, wanted)
             self.known = Known(who, what, resize(known.ratings, wanted), later, known.heads, known.table)
+        if self.rooms != rooms:
+            self.move()
         if count_slots(wanted) > self.known.table.size:
             self.list_again(count_slots(2 * wanted))
 
@@ -103,6 +126,7 @@ class RatingState:
         known = self.known._replace(heads=heads, table=table, later=np.zeros_like(self.known.later))
         twice = fill_lists(known, self.ratings, self.shape.native)
         self.known = known
+        self.move()
         return twice
 
     def learn(self, rounds: Rounds, touched: tuple[Integers, Integers], numbers: Floats) -> bool:
@@ -111,6 +135,7 @@ class RatingState:
         most = size + int(self.of_users.counts[who].max(initial=0))
         if self.shape.k and most > self.memory.entries.size:
             self.memory = make_memory(2 * most, self.shape.k)
+            self.move()
         self.play.run(
             self.shape.native, rounds=rounds, users=self.of_users, items=self.of_items, known=self.known,
             totals=self.totals, memory=self.memory, numbers=numbers,
@@ -124,9 +149,46 @@ class RatingState:
         self.score.run(self.shape.native, pairs=pairs, users=self.of_users, items=self.of_items, totals=self.totals,
                        numbers=numbers)  # fmt: skip
 
+    # ---- single ratings ----------------------------------------------------------------------------------------------
+
+    # A loop is taken out while it is used, so that a signal handler makes one of its own.
+
+    def learn_one(self, user: int, item: int, share: float, numbers: Floats) -> bool:
+        """Learn a rating; False, with nothing changed, where there is no room, or it must be refused."""
+        one, self.one = self.one or OneRating(self, numbers), None
+        learned = one.learn(user, item, share)
+        if learned:
+            self.one = one
+        return learned
+
+    def predict_one(self, user: int, item: int, numbers: Floats) -> float | None:
+        """The share that is predicted; None where it must be refused, or arrays were replaced meanwhile."""
+        one, self.one = self.one or OneRating(self, numbers), None
+        share = one.predict(user, item)
+        if share is not None:
+            self.one = one
+        return share
+
+    def move(self) -> None:
+        """Have the loop over one rating bound anew, since arrays were replaced; one in use finds that they were."""
+        self.moves += 1
+        self.one = None
+
+    # ---- undoing -----------------------------------------------------------------------------------------------------
+
+    def remember_arrays(self) -> Callable[[], None]:
+        """How to go back to the arrays that are there now, whatever stands in them; may be repeated."""
+        before = dict(vars(self))
+
+        def go_back() -> None:
+            vars(self).update(before)
+            self.move()
+
+        return go_back
+
     def savepoint(self, rounds: Rounds, touched: tuple[Integers, Integers]) -> Callable[[], None]:
         """How to go back to now, after whatever rounds of these users and items changed; may be repeated."""
-        before = dict(vars(self))
+        go_back = self.remember_arrays()
         saved: list[tuple[NDArray[Any], Integers, NDArray[Any]]] = [
             (self.totals, np.arange(TOTALS), self.totals.copy())
         ]
@@ -136,7 +198,7 @@ class RatingState:
             saved += [(array, rows, array[rows]) for array in side]
 
         def undo() -> None:
-            vars(self).update(before)
+            go_back()
             for array, rows, values in saved:
                 array[rows] = values
             replaced = (rounds.entries >= 0) & (rounds.entries < self.ratings)
@@ -148,17 +210,19 @@ class RatingState:
 
     def find_ratings(self, user: int) -> Integers:
         """The numbers of all ratings of a user, the last one first."""
-        found, n = list[int](), int(self.known.heads[user])
-        while n >= 0:
-            found.append(n)
-            n = int(self.known.later[n])
-        return np.array(found, np.int64)
+        return find_ratings(self.known, user, int(self.of_users.counts[user]), self.shape.native)
+
+    def find_unrated(self, user: int) -> Integers:
+        """The numbers of all items that a user has not rated."""
+        left = np.ones(self.items, bool)
+        left[self.known.items[self.find_ratings(user)]] = False
+        return np.flatnonzero(left)
 
     # ---- model files -------------------------------------------------------------------------------------------------
 
     def dump(self) -> Arrays:
         """All arrays without spare room; counts and lists follow from the ratings."""
-        found: Arrays = {"totals": self.totals.copy()}
+        found: Arrays = {"totals": self.totals[:PLAYED].copy()}
         for name, side, size in (("users", self.of_users, self.users), ("items", self.of_items, self.items)):
             found |= {f"{name}.{part}": getattr(side, part)[:size].copy() for part in ("factors", "sums", "steps")}
             if self.shape.averaging:
@@ -176,11 +240,11 @@ class RatingState:
         values, totals = read_array(arrays, "ratings.ratings", 1), read_array(arrays, "totals", 1)
         if not who.size == what.size == values.size or ((values < 0.0) | (values > 1.0)).any():
             raise corrupt("its ratings do not fit together")
-        if totals.shape != (TOTALS,) or totals[COUNT] != values.size or (totals[ERRORS] < 0.0).any():
+        if totals.shape != (PLAYED,) or totals[COUNT] != values.size or (totals[ERRORS] < 0.0).any():
             raise corrupt("its totals are not those of its ratings")
         if not abs(totals[SUM] - values.sum()) <= ROUNDING * values.size:
             raise corrupt("its sum is not that of its ratings")
-        new.totals = totals
+        new.totals[:PLAYED] = totals
         new.of_users = read_side(shape, arrays, "users", users, who)
         new.of_items = read_side(shape, arrays, "items", items, what)
         new.known = make_known(users, values.size)._replace(users=who, items=what, ratings=values)
@@ -227,17 +291,18 @@ def resize(array: NDArray[Number], size: int) -> NDArray[Number]:
 
 def grow_side(side: Side, used: int, size: int, factors: Floats) -> Side:
     """Room for more users, or items, with these factors."""
-    larger = Side(
-        resize(side.factors, size),
-        resize(side.averages, size),
-        resize(side.sums, size),
-        resize(side.counts, size),
-        resize(side.steps, size),
-    )
-    for array in larger:
+    if size > len(side.sums):
+        side = Side(
+            resize(side.factors, size),
+            resize(side.averages, size),
+            resize(side.sums, size),
+            resize(side.counts, size),
+            resize(side.steps, size),
+        )
+    for array in side[1:]:
         array[used:size] = 0  # rows that were undone may stand there
-    larger.factors[used:size] = factors
-    return larger
+    side.factors[used:size] = factors
+    return side
 
 
 def read_numbers(arrays: Arrays, name: str, size: int) -> NDArray[np.int32]:

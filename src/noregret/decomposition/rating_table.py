@@ -68,6 +68,19 @@ def list_ratings(known: Known, found: Table) -> None:
             add_rating(known, slot, n, u, i, known.ratings[n])
 
 
+def follow_entry(table: Table) -> int:
+    follow(read_known(table), read_found(table))
+    return 0
+
+
+def follow(known: Known, found: Table) -> None:
+    """Write the numbers of all ratings of the user `found[0]`, the last one first; there is room for as many."""
+    n = int(known.heads[found[0]])
+    for at in range(found.size):
+        found[at] = n
+        n = int(known.later[n])
+
+
 SHORTS = np.zeros(1, np.int32)
 KNOWN = Known(SHORTS, SHORTS, np.zeros(1), SHORTS, SHORTS, SHORTS)
 LISTS = {"known": KNOWN, "found": np.zeros(1, np.int64)}
@@ -83,6 +96,14 @@ def fill_lists(known: Known, size: int, native: bool) -> int:
     found = np.array([size, 0])
     Loop(list_ratings, list_entry, LISTS, "found").run(native, known=known, found=found)
     return int(found[1])
+
+
+def find_ratings(known: Known, user: int, count: int, native: bool) -> Table:
+    """The numbers of the ratings of a user, who has so many, the last one first."""
+    found = np.full(count, user)
+    if count:
+        Loop(follow, follow_entry, LISTS, "found").run(native, known=known, found=found)
+    return found
 
 
 class Loop:

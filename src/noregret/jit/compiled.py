@@ -12,6 +12,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -36,6 +37,7 @@ log = logging.getLogger("noregret")
 Function = Callable[..., Any]
 Places = Mapping[str, tuple[int, Any]]  # for each value a function reads: its slot, and an example of it
 NOTHING: Mapping[str, Function] = MappingProxyType({})
+HELD = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)  # keeps Python's lock
 
 
 class MachineCode(NamedTuple):
@@ -71,6 +73,10 @@ class Entry:
     def run(self, table: int) -> int:
         """0 when it came to its end; anything else when it raised an error."""
         return int(self.call(self.result, self.exception, table))
+
+    def held(self, table: int) -> Callable[[], int]:
+        """`run` on this table without letting other threads run meanwhile: none can see, or fork, what is half done."""
+        return partial(HELD(self.address), self.result, self.exception, table)
 
 
 # ---- from memory, from disk, or compiled --------------------------------------------------------------------------
