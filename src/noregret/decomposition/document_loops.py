@@ -214,6 +214,7 @@ def place_values(examples: dict[str, Any] = EXAMPLES) -> tuple[dict[str, tuple[i
     return places, slot
 
 
+PLACES, SLOTS = place_values()
 _large = threading.local()  # large arrays of this thread, which are used again: new memory costs more than filling it
 
 
@@ -263,6 +264,5 @@ def run_inference(documents: Documents, topics: Topics, out: Results, numbers: F
     if not native:
         infer(documents, topics, out, memory, numbers)
     else:
-        places, slots = place_values()
-        compile_function(entry, places)(np.zeros(slots, np.int64), documents, topics, out, memory, numbers)
+        compile_function(entry, PLACES)(np.zeros(SLOTS, np.int64), documents, topics, out, memory, numbers)
     return_room("powers", memory.powers)
