@@ -122,6 +122,17 @@ def test_the_loss_of_new_words_is_that_of_words_with_the_prior_alone(tokens: flo
     assert str(infer(np.zeros((2, 0)), nothing, 0.0, 3, True).losses.tolist()) == "[0.0, 0.0]"
 
 
+def test_losses_are_the_same_to_the_last_bit_compiled_and_interpreted() -> None:
+    """Of words with many probabilities near 1, where the logarithm of numpy often differs in the last place."""
+    documents, numbers = make_documents(np.ones((1, 1))), np.array([0.0, 1.0, 1.0])
+    for total in np.linspace(1.01, 1.09, 300):
+        topics = make_topics(np.ones((1, 1)), 1.0)._replace(totals=np.array([total]))
+        plain, compiled = (document_loops.allocate_results(1, 1, 1, scoring=True) for _ in range(2))
+        run_inference(documents, topics, plain, numbers, False)
+        run_inference(documents, topics, compiled, numbers, True)
+        assert plain.losses[0] == compiled.losses[0] > 0.0
+
+
 # ---- sticks ----------------------------------------------------------------------------------------------------------
 
 

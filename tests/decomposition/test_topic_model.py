@@ -14,7 +14,7 @@ from noregret.decomposition import topic_parameters as parameters
 from noregret.decomposition.documents import is_document, list_documents, name_words, sort_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_file import dump_topics, restore_topics
-from noregret.decomposition.topic_model import Topic, find_words
+from noregret.decomposition.topic_model import Topic, find_words, number_words
 from noregret.decomposition.topic_words import TopicWords
 from tests.support import refusal, refused
 
@@ -175,6 +175,38 @@ def test_a_column_of_texts_is_a_list() -> None:
         SimpleNamespace(tolist=lambda: texts),
     ):
         assert list_documents(other) is other
+
+
+def test_a_column_of_texts_may_be_an_arrow_array() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    texts = ["aa bb", "cc", "bb"]
+    expected = str(make().learn(texts).dump())
+    for column in (pyarrow.array(texts), pyarrow.chunked_array([texts[:1], texts[1:]])):
+        assert str(make().learn(column).dump()) == expected
+    counts = make().learn(pyarrow.table({"a": [1, 2], "b": [0, 1]}))
+    assert counts.feature_names == ["a", "b"]
+
+
+@pytest.mark.parametrize("make_rows", [iter, set, lambda texts: dict.fromkeys(texts).values()])
+def test_documents_without_an_order_or_that_are_read_once_are_to_be_made_a_list(make_rows: Any) -> None:
+    learner = make().learn(["aa bb"])
+    rows = make_rows(["aa", "bb"])
+    problem = f"documents come in a list or a column; make a list of this {type(rows).__name__}: list(documents)"
+    assert refused(learner, lambda: learner.learn(rows)) == problem
+
+
+@pytest.mark.parametrize("wrong", [None, b"aa", {"a"}, [["a"]], [b"a"], [("a",)], iter("a")])
+def test_what_cannot_be_a_document_is_refused_by_its_row(wrong: Any) -> None:
+    learner = make().learn([{"a": 1}])
+    problem = "row 1: a document is a text, a list of words or a dict of counts, not "
+    assert refused(learner, lambda: learner.learn([{"a": 1}, wrong])).startswith(problem)
+
+
+@pytest.mark.parametrize("several", [[], [4], [4, 7, 9], [9, 7, 4], [4, 4], [4, 7, 7, 9], [7, 7, 4, 9]])
+def test_words_of_one_document_or_of_several_are_numbered_alike(several: list[int]) -> None:
+    words, places = number_words(np.array(several, np.int32))
+    assert words.tolist() == sorted(set(several))
+    assert words[places].tolist() == several
 
 
 def test_new_words_are_numbered_in_the_order_of_the_alphabet() -> None:

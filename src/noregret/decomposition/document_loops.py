@@ -4,6 +4,7 @@ The loops are over contiguous arrays without sums across them, so that they are 
 are added at a time. Arrays are padded with zeros to multiples of four.
 """
 
+import math
 import threading
 from typing import Any, NamedTuple
 
@@ -186,12 +187,12 @@ def find_loss(words: Any, counts: Floats, unknown: Floats, topics: Topics, gamma
         mass = topics.totals[k] + eta * unknown[0]  # of all words up to this document
         sums[k] = theta[k] / max(mean * mass, TINY)
         if unknown[1] > 0.0:
-            new += gamma[k] / total * np.log(eta / mass)
+            new += gamma[k] / total * math.log(eta / mass)
     for w in range(words.size):
         row, probability = topics.weights[topics.words[words[w]]], 0.0
         for k in range(K):
             probability += sums[k] * (eta + scale * row[k])
-        bound += counts[w] * np.log(probability)
+        bound += counts[w] * math.log(probability)
     return float(max(0.0, -(bound + unknown[1] * new)))
 
 
@@ -213,6 +214,7 @@ def place_values(examples: dict[str, Any] = EXAMPLES) -> tuple[dict[str, tuple[i
     return places, slot
 
 
+PLACES, SLOTS = place_values()
 _large = threading.local()  # large arrays of this thread, which are used again: new memory costs more than filling it
 
 
@@ -262,6 +264,5 @@ def run_inference(documents: Documents, topics: Topics, out: Results, numbers: F
     if not native:
         infer(documents, topics, out, memory, numbers)
     else:
-        places, slots = place_values()
-        compile_function(entry, places)(np.zeros(slots, np.int64), documents, topics, out, memory, numbers)
+        compile_function(entry, PLACES)(np.zeros(SLOTS, np.int64), documents, topics, out, memory, numbers)
     return_room("powers", memory.powers)

@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -14,23 +14,35 @@ WORD = re.compile(r"\w\w+")
 Name = TypeVar("Name")
 
 
+WANTED = "a document is a text, a list of words or a dict of counts"
+
+
 def list_documents(X: Any) -> Any:
-    """A column of texts as a list, such as that of a frame; other rows as they are."""
+    """A column of texts as a list, such as that of a frame or an Arrow array; other rows as they are."""
     if isinstance(X, (str, bytes, dict)):
         raise BadValue("documents come in a list; put this one into a list, or use learn_one, transform_one")
-    found = getattr(X, "tolist", None) or getattr(X, "to_list", None)
-    if found is None or len(getattr(X, "shape", ())) != 1:
+    if isinstance(X, (Iterator, MappingView, Set)):
+        raise BadValue(f"documents come in a list or a column; make a list of this {type(X).__name__}: list(documents)")
+    arrow = None if hasattr(X, "shape") else getattr(X, "to_pylist", None)
+    found = arrow or getattr(X, "tolist", None) or getattr(X, "to_list", None)
+    if found is None or (not arrow and len(getattr(X, "shape", ())) != 1):
         return X
     return listed if is_document(listed := found()) else X
 
 
 def is_document(X: Any) -> bool:
-    """Whether rows are texts, or lists of words, which may be empty."""
+    """Whether rows are texts, or lists of words, which may be empty; rows that cannot be documents are refused."""
     if not isinstance(X, (list, tuple)):
         return False
-    return any(
+    found = any(
         isinstance(row, str) or (isinstance(row, (list, tuple)) and (not row or isinstance(row[0], str))) for row in X
     )
+    if not found:
+        for number, row in enumerate(X):
+            first = row[0] if isinstance(row, (list, tuple)) else row
+            if row is None or isinstance(first, (bytes, list, tuple, Iterator, Set)):
+                raise BadValue(f"row {number}: {WANTED}, not {shown(row)}", row=number)
+    return found
 
 
 def count_words(row: Any, number: int) -> dict[Any, int]:
@@ -41,9 +53,7 @@ def count_words(row: Any, number: int) -> dict[Any, int]:
         return row
     if isinstance(row, (list, tuple)) and all(isinstance(word, str) for word in row):
         return Counter(row)
-    raise BadValue(
-        f"row {number}: a document is a text, a list of words or a dict of counts, not {shown(row)}", row=number
-    )
+    raise BadValue(f"row {number}: {WANTED}, not {shown(row)}", row=number)
 
 
 def own_documents(documents: Sequence[Mapping[Any, Any]]) -> Sequence[Mapping[Any, Any]]:

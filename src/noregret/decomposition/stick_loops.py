@@ -292,6 +292,7 @@ PARTS = Parts(
     Sticks(VECTOR, VECTOR),
 )
 OWN_EXAMPLES = {name: EXAMPLES[name] for name in ("documents", "topics", "results", "numbers")} | {"parts": PARTS}
+PLACES, TABLE_SIZE = place_values(OWN_EXAMPLES)
 
 
 def allocate_room(longest: int, topics: int, slots: int, candidates: int) -> Room:
@@ -310,6 +311,5 @@ def run_sticks(
     if not native:
         infer_sticks(documents, topics, out, numbers, parts)
     else:
-        places, slots = place_values(OWN_EXAMPLES)
-        compile_function(entry, places)(np.zeros(slots, np.int64), documents, topics, out, numbers, parts)
+        compile_function(entry, PLACES)(np.zeros(TABLE_SIZE, np.int64), documents, topics, out, numbers, parts)
     return_room("powers", memory.powers)
