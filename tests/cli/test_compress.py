@@ -253,3 +253,16 @@ def test_progress_is_shown_while_a_picture_is_compressed(tmp_path: Path, monkeyp
     assert done.returncode == 0, done.stderr
     assert "learning atoms, 25 %, 0:0" in done.stderr
     assert "learning" not in done.stdout
+
+
+@pytest.mark.parametrize("shape", [(30, 40), (40, 30), (20, 9, 3), (9, 20, 3)])
+def test_the_best_possible_errors_are_those_of_the_exact_svd(shape: tuple[int, ...]) -> None:
+    picture = np.random.default_rng(0).uniform(0.0, 255.0, shape)
+    lines = picture.reshape(shape[0], -1)
+    rank = min(lines.shape)
+    squares = np.linalg.svd(lines, compute_uv=False) ** 2
+    rest = np.append(np.cumsum(squares[::-1])[::-1][1:], 0.0)
+    found = METHODS["svd"](picture, rank)
+    best = np.array(found.best)
+    np.testing.assert_allclose(best, np.sqrt(rest / squares.sum()), atol=1e-7)
+    np.testing.assert_allclose(np.array(found.errors), best, atol=1e-7)
