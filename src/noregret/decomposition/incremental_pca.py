@@ -116,6 +116,10 @@ class IncrementalPCA(SteadyLearner[Centred]):
         """The singular values of the centred rows, the largest first."""
         return self.latest.factors.values.copy()
 
+    def inverse_transform(self, components: Any) -> Floats:
+        """The rows that have these coordinates along the components, beside the mean, and nothing else."""
+        return super().inverse_transform(components) + self.latest.mean
+
     @property
     def explained_variance(self) -> Floats:
         """The variance along every component."""

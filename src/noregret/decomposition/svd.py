@@ -123,14 +123,6 @@ class SVD(SteadyLearner[Factors]):
     def factors_of(self, state: Factors) -> Factors:
         return state
 
-    def inverse_transform(self, components: Any) -> Floats:
-        """The rows that have these coordinates along the components and nothing else."""
-        wanted = f"components are a matrix of {self.rank} columns, as transform gives them"
-        given = read_matrix(components, wanted, np.finfo(np.float64).max)
-        if given.shape[1] not in (self.rank, self.latest.rank):
-            raise BadValue(f"{wanted}, not {shown(given)}")
-        return np.asarray(given[:, : self.latest.rank] @ self.components[:, : self.features])
-
     def impute(self, X: RowsLike) -> Floats:
         """The rows with what the factors say in the place of missing values; for missing="nan" and "absent"."""
         if not self.missing_values:
