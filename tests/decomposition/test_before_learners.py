@@ -9,7 +9,7 @@ import pytest
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from tests.support import refused
+from tests.support import refusal, refused
 from tests.support.interrupts import interrupted_at_every_line
 
 RNG = np.random.default_rng(11)
@@ -115,3 +115,26 @@ def test_a_round_that_is_cut_off_is_learned_by_both_or_by_none(name: str, behind
     does()
     for learner in interrupted_at_every_line(prepare, file, KeyboardInterrupt):
         assert pack(learner) in (pack(before), pack(whole))
+
+
+# ---- what can be put behind a decomposition --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["tagger", "parser", "transducer", "factorisation", "hedge", "universal"])
+def test_learners_of_other_things_than_rows_are_refused_when_they_are_put_behind(name: str) -> None:
+    task = nr.make(name).task
+    first: Any = nr.make("svd")
+    message = refusal(lambda: first | nr.make(name))
+    assert message == f"{name} cannot learn components of rows: its task is {task}"
+
+
+def test_decompositions_follow_each_other() -> None:
+    def parts() -> tuple[Any, ...]:
+        return nr.make("svd", rank=4, batch=1), nr.make("oja", rank=2), nr.make("ogd", native=False)
+
+    first, second, last = parts()
+    chained = (first | second | last).learn(X, CLASSES)
+    first, second, last = parts()
+    assert pack(chained) == pack((first | (second | last)).learn(X, CLASSES))
+    for wrong, why in ((first | last, "nothing can be put behind ogd"), (nr.make("mean_row"), "go together with")):
+        assert why in refusal(partial(lambda one, other: one | other, wrong, nr.scale()))

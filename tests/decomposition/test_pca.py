@@ -11,6 +11,7 @@ from noregret.decomposition import oja
 from noregret.decomposition.density import Density
 from noregret.decomposition.factors import orthonormal_columns
 from tests.naive.pca import NaiveOja, NaivePCA, capped
+from tests.support import refusal
 
 
 def spread_rows(seed: int, rows: int = 60, features: int = 8, decay: float = 0.7) -> np.ndarray:
@@ -55,6 +56,19 @@ def test_incremental_pca_is_exact_while_the_rank_allows(batch: int) -> None:
     assert np.allclose(learner.singular_values, np.linalg.svd(centred, compute_uv=False), rtol=1e-10)
     assert learner.explained_variance_ratio.sum() == pytest.approx(1.0, abs=1e-10)
     assert np.allclose(learner.mean, X.mean(axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("batch", [7, 60])
+def test_rows_are_made_of_components_as_by_scikit_learn(batch: int) -> None:
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    X = spread_rows(4) + 3.0
+    ours, theirs = make("pca_incremental", rank=3, batch=batch).learn(X), decomposition.IncrementalPCA(3)
+    for start in range(0, 60, batch):
+        theirs.partial_fit(X[start : start + batch])
+    found = ours.inverse_transform(ours.transform(X))
+    np.testing.assert_allclose(found, theirs.inverse_transform(theirs.transform(X)), atol=1e-9)
+    np.testing.assert_allclose(ours.inverse_transform(np.zeros((2, 3))), np.tile(ours.mean, (2, 1)))
+    assert "matrix of 3 columns" in refusal(lambda: ours.inverse_transform([[1.0]]))
 
 
 def test_losses_of_incremental_pca_are_what_is_left_of_centred_rows() -> None:

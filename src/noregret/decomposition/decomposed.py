@@ -27,7 +27,7 @@ from noregret.rules.parameters import Component
     paper="Massy, Principal components regression in exploratory statistical research, Journal of the American "
     "Statistical Association 60, 1965",
     kind="decomposed",
-    tasks=("binary", "multiclass", "regression", "multilabel", "one-class", "ranking", "unsupervised"),
+    tasks=("binary", "multiclass", "regression", "multilabel", "one-class", "ranking", "bandit", "unsupervised"),
     params={
         "decomposition": Component("svd", "the learner without labels that makes components of rows"),
         "learner": Component("arow", "the learner of the components"),
@@ -52,6 +52,8 @@ class Decomposed(BaseLearner):
             first.keep_steady()
         self.decomposition: UnsupervisedLearner[Any] = first
         self.learner = as_learner(learner, "decomposed")
+        if self.learner.task not in self.card.tasks:
+            raise BadValue(f"{self.learner.card.name} cannot learn components of rows: its task is {self.learner.task}")
 
     @property
     def task(self) -> str:
@@ -154,6 +156,12 @@ class Decomposed(BaseLearner):
             self._change.settle()
             return np.asarray(with_probabilities(self.learner).predict_proba(self.transform(X)))
 
+    def __or__(self, other: object) -> "Decomposed":
+        """`svd | kmeans | learner`: the learner is put behind the last decomposition."""
+        if not isinstance(self.learner, UnsupervisedLearner | Decomposed):
+            raise BadValue(f"nothing can be put behind {self.learner.card.name}: it makes no components")
+        return put_behind_decomposition(self.decomposition, self.learner | other)
+
     def put_behind(self, steps: Transforms) -> Self:
         """A fresh learner like this one; the transforms come before the decomposition."""
         return type(self)(self.decomposition.put_behind(steps), self.learner.copy())
@@ -192,6 +200,10 @@ def as_rows(components: Any) -> NDArray[np.float64]:
 
 def put_behind_decomposition(first: UnsupervisedLearner[Any], other: object) -> Decomposed:
     """`svd | learner`."""
+    if isinstance(other, Transforms):
+        raise BadValue(
+            "transforms of components go together with the learner behind them: svd | (nr.scale() | learner)"
+        )
     if not isinstance(other, Learner) or isinstance(other, type):
         raise BadValue(f'after a decomposition comes a learner, such as nr.make("arow"), not {shown(other)}')
     return Decomposed(first, other)

@@ -116,6 +116,9 @@ class IncrementalPCA(SteadyLearner[Centred]):
         """The singular values of the centred rows, the largest first."""
         return self.latest.factors.values.copy()
 
+    def origin_of(self, state: Centred) -> Floats:
+        return state.mean
+
     @property
     def explained_variance(self) -> Floats:
         """The variance along every component."""

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.decomposition.base import State, UnsupervisedLearner
-from noregret.decomposition.factors import Factors, leading_signs
-from noregret.decomposition.matrix_rows import pad_columns
+from noregret.decomposition.factors import Factors, leading_signs, upright_rows
+from noregret.decomposition.matrix_rows import pad_columns, read_matrix
+from noregret.errors import BadValue, shown
 
 Floats = NDArray[np.float64]
 AnyState = TypeVar("AnyState", bound=State)
+LARGEST_COMPONENT = 1e300  # of rows to be rebuilt; the sum of as many as there may be is still finite
 
 
 class SteadyLearner(UnsupervisedLearner[AnyState], Generic[AnyState]):
@@ -26,6 +28,13 @@ class SteadyLearner(UnsupervisedLearner[AnyState], Generic[AnyState]):
 
     shared: ClassVar[tuple[str, ...]] = (*UnsupervisedLearner.shared, "_signs")
     _signs: tuple[Callable[[], Any], Floats] = (lambda: None, np.zeros(0))  # the signs last found, and of which state
+
+    rank: int  # the most components there are
+
+    @property
+    @abstractmethod
+    def components(self) -> Floats:
+        """The directions of the factors, one in each row; the largest entry of each is positive."""
 
     @abstractmethod
     def factors_of(self, state: AnyState) -> Factors:
@@ -58,3 +67,16 @@ class SteadyLearner(UnsupervisedLearner[AnyState], Generic[AnyState]):
             found = signs if factors.frame is None else np.asarray(factors.frame.T * signs)
             self._signs = ref(state), found
         return found
+
+    def origin_of(self, state: AnyState) -> Floats:
+        """The point from which rows are described."""
+        return np.zeros(self.factors_of(state).features)
+
+    def inverse_transform(self, components: Any) -> Floats:
+        """The rows that have these coordinates along the components and nothing else."""
+        wanted = f"components are a matrix of {self.rank} columns, as transform gives them"
+        given, state = read_matrix(components, wanted, LARGEST_COMPONENT), self.latest
+        factors = self.factors_of(state)
+        if given.shape[1] not in (self.rank, factors.rank):
+            raise BadValue(f"{wanted}, not {shown(given)}")
+        return np.asarray(given[:, : factors.rank] @ upright_rows(factors.right) + self.origin_of(state))

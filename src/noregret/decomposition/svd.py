@@ -27,7 +27,6 @@ from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Choice
 
 Floats = NDArray[np.float64]
-LARGEST_COMPONENT = 1e300  # of rows to be rebuilt; the sum of as many as there may be is still finite
 
 
 @register_kind
@@ -127,14 +126,6 @@ class SVD(SteadyLearner[Factors]):
 
     def factors_of(self, state: Factors) -> Factors:
         return state
-
-    def inverse_transform(self, components: Any) -> Floats:
-        """The rows that have these coordinates along the components and nothing else."""
-        wanted = f"components are a matrix of {self.rank} columns, as transform gives them"
-        given, state = read_matrix(components, wanted, LARGEST_COMPONENT), self.latest
-        if given.shape[1] not in (self.rank, state.rank):
-            raise BadValue(f"{wanted}, not {shown(given)}")
-        return np.asarray(given[:, : state.rank] @ upright_rows(state.right))
 
     def impute(self, X: RowsLike) -> Floats:
         """The rows with what the factors say in the place of missing values; for missing="nan" and "absent"."""
