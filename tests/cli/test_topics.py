@@ -191,6 +191,39 @@ def test_mistakes_end_with_one_line(table: Path, arguments: list[str], problem: 
     assert len(err.strip().splitlines()) <= 2
 
 
+def test_weights_and_a_vocabulary_that_would_not_count_are_refused(table: Path, tmp_path: Path, capsys: Any) -> None:
+    words, lines, weighted = tmp_path / "words.txt", tmp_path / "news.txt", tmp_path / "news.vw"
+    words.write_text("cat\ndog\n")
+    lines.write_text("cats dogs\n" * 3)
+    weighted.write_text("1 2.0 | cat dog\n")
+    vocabulary = "noregret: --vocabulary is for files of word numbers and counts (LDA-C or libsvm)\n"
+    for data in (table, lines):
+        assert run(capsys, data, "--vocabulary", words, *FAST)[::2] == (2, vocabulary)
+    for arguments in ([table, "--weight", "id"], [weighted]):
+        code, _, err = run(capsys, *arguments, *FAST)
+        assert code == 2
+        assert "lda does not support weight=: all rows count the same" in err
+
+
+def test_where_no_word_is_left_the_options_that_leave_words_out_are_named(tmp_path: Path, capsys: Any) -> None:
+    lines = tmp_path / "news.txt"
+    lines.write_text("the and of\n" * 30)
+    code, _, err = run(capsys, lines, *FAST)
+    assert code == 2
+    assert all(option in err for option in ("--stop-words", "--least-documents", "--most-share", "--text"))
+    assert run(capsys, lines, *FAST, "--stop-words", "none", "--most-share", "1")[0] == 0
+
+
+def test_text_in_another_encoding_is_read_once_it_is_named(tmp_path: Path, capsys: Any) -> None:
+    for name, row in (("news.txt", "caf\xe9 ol\xe9\n"), ("news.jsonl", '{"body": "caf\xe9 ol\xe9"}\n')):
+        path = tmp_path / name
+        path.write_bytes(row.encode("latin-1") * 4)
+        given = () if path.suffix == ".txt" else ("--text", "body")
+        code, _, err = run(capsys, path, *given, *FAST)
+        assert (code, "name its --encoding, as in latin-1" in err) == (2, True)
+        assert "café" in run(capsys, path, *given, *FAST, "--encoding", "latin-1")[1]
+
+
 def test_a_column_that_is_not_there_is_refused_though_rows_have_no_labels(tmp_path: Path, capsys: Any) -> None:
     csv = tmp_path / "news.csv"
     csv.write_text("id,body\n" + "".join(f'{number},"{text}"\n' for number, text in enumerate(TEXTS)))
