@@ -1,14 +1,18 @@
 """`noregret topics`: documents in, topics out."""
 
+import contextlib
+import io
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import noregret as nr
-from noregret.cli import main
+from noregret.cli import main, topics
+from noregret.cli.screen import Screen
 from noregret.decomposition.topic_model import TopicModel
 from noregret.evaluation.topic_history import TopicHistory
 
@@ -46,6 +50,23 @@ def test_topics_are_printed_with_words_and_shares_over_time(table: Path, capsys:
     assert not any({"the", "and", "my"} & words for words in topics)
     assert "perplexity" in lines[3]
     assert "40 documents" in lines[3]
+
+
+def test_on_a_terminal_of_80_columns_topics_have_as_many_words_as_fit(
+    table: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rich = pytest.importorskip("rich.console")
+    console, drawn = rich.Console(width=80, record=True, file=io.StringIO()), list[Any]()
+    screen: Any = Screen(quiet=False)
+    screen.is_live, screen.due, screen.live = True, lambda: True, contextlib.nullcontext
+    screen._drawing = SimpleNamespace(console=console, update=lambda drawing, refresh: drawn.append(drawing))
+    monkeypatch.setattr(topics, "Screen", lambda *_, **__: screen)
+    assert run(capsys, table, *FAST)[0] == 0
+    console.print(drawn[-1])
+    lines = [line.rstrip() for line in console.export_text().splitlines()]
+    assert len(lines) == 4
+    assert lines[1].split() == ["topic", "share", "over", "time", "words"]
+    assert all(len(line) <= 80 and len(line.split()) >= 6 for line in lines[2:])
 
 
 def test_text_columns_are_found_or_named_and_all_formats_give_the_same(

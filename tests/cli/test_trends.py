@@ -12,7 +12,7 @@ import pytest
 
 import noregret as nr
 from noregret.cli.race import add_trends
-from noregret.cli.screen import Screen, fit_columns
+from noregret.cli.screen import Screen, cut_text, cut_words, fit_columns
 from noregret.evaluation.tables import sparkline
 from tests.support.cover import only_in_test_all
 
@@ -83,3 +83,14 @@ def test_the_live_table_has_trends(tmp_path: Path) -> None:
     text = said.decode()
     assert "trend" in text, text
     assert "█" in text
+
+
+def test_text_in_the_last_column_is_cut_to_the_words_that_fit() -> None:
+    assert [cut_words("one two three", room) for room in (13, 12, 8, 7, 6, 3, 2)] == [
+        "one two three", "one two", "one two", "one two", "one", "one", "on",
+    ]  # fmt: skip
+    head, rows = ("topic", "words"), [("7", "one two three four five six"), ("12", "one")]
+    assert cut_text(head, rows, 7 + 23) == [["7", "one two three four five"], ["12", "one"]]
+    assert cut_text(head, rows, 7 + 22) == [["7", "one two three four"], ["12", "one"]]
+    assert cut_text(head, rows, 7) == [["7", "one two three four"], ["12", "one"]]  # of 20 characters
+    assert cut_text(head, [], 80) == []

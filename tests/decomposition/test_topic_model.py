@@ -14,7 +14,7 @@ from noregret.decomposition import topic_parameters as parameters
 from noregret.decomposition.documents import is_document, list_documents, name_words, sort_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_file import dump_topics, restore_topics
-from noregret.decomposition.topic_model import Topic, find_words, number_words
+from noregret.decomposition.topic_model import Topic, find_largest, find_words, number_words
 from noregret.decomposition.topic_words import TopicWords
 from tests.support import refusal, refused
 
@@ -207,6 +207,13 @@ def test_words_of_one_document_or_of_several_are_numbered_alike(several: list[in
     words, places = number_words(np.array(several, np.int32))
     assert words.tolist() == sorted(set(several))
     assert words[places].tolist() == several
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 6, 9])
+def test_the_largest_values_come_in_order_and_the_first_of_equal_ones_first(count: int) -> None:
+    for values in ([0.5, 2.0, 0.5, 3.0, 0.5, 2.0], [1.0] * 6, [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]):
+        assert find_largest(np.array(values), count) == np.argsort(-np.array(values), kind="stable")[:count].tolist()
+    assert find_largest(np.zeros(0), count) == []
 
 
 def test_new_words_are_numbered_in_the_order_of_the_alphabet() -> None:

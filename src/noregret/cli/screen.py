@@ -20,6 +20,7 @@ from noregret.streams import Source
 
 EVERY = 2.0  # seconds between plain lines of progress
 EVERY_COMPILING = 4.0  # the same while loops are compiled
+LEAST_TEXT = 20  # characters of a column of text
 REFRESH = 0.2  # seconds between drawings of a live table
 
 
@@ -160,8 +161,8 @@ class Screen:
         self.last = now
         return True
 
-    def show(self, head: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
-        """Draw a table; in a pipe print only the title, as a line."""
+    def show(self, head: Sequence[str], rows: Sequence[Sequence[str]], title: str, text: bool = False) -> None:
+        """Draw a table, the last column of which may be text; in a pipe print only the title, as a line."""
         if self._drawing is None:
             self.note(title)
             return
@@ -169,10 +170,12 @@ class Screen:
         from rich.table import Table
         from rich.text import Text
 
+        rows = cut_text(head, rows, self._drawing.console.width) if text else rows
         head, rows = fit_columns(head, rows, self._drawing.console.width)
         table = Table(box=None, pad_edge=False)
         for number, name in enumerate(head):
-            table.add_column(name, justify="right" if number else "left", style="bold" if number == 0 else None)
+            left = number == 0 or (text and number == len(head) - 1)
+            table.add_column(name, justify="left" if left else "right", style="bold" if number == 0 else None)
         for number, row in enumerate(rows):
             table.add_row(*row, style="green" if number == 0 else None)
         self._drawing.update(Group(Text(title, style="dim", no_wrap=True), table), refresh=True)
@@ -207,6 +210,18 @@ def fit_columns(
     while count > 2 and sum(widths[:count]) - 2 > width:
         count -= 1
     return head[:count], [row[:count] for row in rows]
+
+
+def cut_text(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Sequence[Sequence[str]]:
+    """Rows whose last cell ends with the last word that fits beside the others; a few always stay."""
+    others = sum(max(len(line[column]) for line in (head, *rows)) + 2 for column in range(len(head) - 1))
+    room = max(width - others, LEAST_TEXT)
+    return [[*row[:-1], cut_words(row[-1], room)] for row in rows]
+
+
+def cut_words(text: str, room: int) -> str:
+    """As many words of a text as there is room for; the start of the first, if it is too long."""
+    return text if len(text) <= room else text[: room + 1].rpartition(" ")[0] or text[:room]
 
 
 def format_time(seconds: float) -> str:

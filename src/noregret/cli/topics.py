@@ -149,7 +149,7 @@ class TopicsCommand:
             if self.screen.due():
                 topics = self.learner.topics(self.args.words)
                 rows = [self.cells(topic) for topic in topics]
-                self.screen.show(("topic", "share", "over time", "words"), rows, self.title(done))
+                self.screen.show(("topic", "share", "over time", "words"), rows, self.title(done), text=True)
             return
         if self.screen.quiet or self.screen.piped or self.documents < self.next or done == 1.0:
             return
