@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import noregret as nr
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.decomposition import topic_parameters as parameters
-from noregret.decomposition.documents import is_document, list_documents, name_words, sort_words
+from noregret.decomposition.documents import find_texts, is_document, list_documents, name_words, sort_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_file import dump_topics, restore_topics
 from noregret.decomposition.topic_model import Topic, find_largest, find_words, number_words
@@ -185,6 +185,22 @@ def test_a_column_of_texts_may_be_an_arrow_array() -> None:
         assert str(make().learn(column).dump()) == expected
     counts = make().learn(pyarrow.table({"a": [1, 2], "b": [0, 1]}))
     assert counts.feature_names == ["a", "b"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_with_a_column_of_texts_is_to_be_given_as_this_column(library: str) -> None:
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"n": [1, 2], "body": ["aa bb", "cc"]})
+    learner = make().learn(["aa bb"])
+    problem = (
+        "column 'body' holds texts; give documents as this column alone, X['body'], or leave it out of a matrix of "
+    )
+    assert refused(learner, lambda: learner.learn(frame)) == f"{problem}counts"
+    assert refused(learner, lambda: learner.score(frame[["body"]])) == f"{problem}counts"
+    learner.learn(frame["body"])
+    for counts in (frame[["n"]], frames.DataFrame({"n": []}), frames.DataFrame({str(name): [1] for name in range(60)})):
+        assert find_texts(counts) is None
+    assert make().learn(frame[["n"]]).feature_names == ["n"]
 
 
 @pytest.mark.parametrize("make_rows", [iter, set, lambda texts: dict.fromkeys(texts).values()])
