@@ -200,6 +200,8 @@ def test_a_frame_with_a_column_of_texts_is_to_be_given_as_this_column(library: s
     learner.learn(frame["body"])
     for counts in (frame[["n"]], frames.DataFrame({"n": []}), frames.DataFrame({str(name): [1] for name in range(60)})):
         assert find_texts(counts) is None
+    if library == "pandas":
+        assert find_texts(frames.DataFrame([[1, 2]], columns=["n", "n"])) is None
     assert make().learn(frame[["n"]]).feature_names == ["n"]
 
 

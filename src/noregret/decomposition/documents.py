@@ -19,6 +19,8 @@ WANTED = "a document is a text, a list of words or a dict of counts"
 
 def list_documents(X: Any) -> Any:
     """A column of texts as a list, such as that of a frame or an Arrow array; other rows as they are."""
+    if isinstance(X, (list, tuple)):
+        return X
     if isinstance(X, (str, bytes, dict)):
         raise BadValue("documents come in a list; put this one into a list, or use learn_one, transform_one")
     if isinstance(X, (Iterator, MappingView, Set)):
@@ -51,6 +53,8 @@ def is_document(X: Any) -> bool:
     )
     if not found:
         for number, row in enumerate(X):
+            if isinstance(row, dict):
+                continue
             first = row[0] if isinstance(row, (list, tuple)) else row
             if row is None or isinstance(first, (bytes, list, tuple, Iterator, Set)):
                 raise BadValue(f"row {number}: {WANTED}, not {shown(row)}", row=number)
