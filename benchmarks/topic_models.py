@@ -4,6 +4,7 @@
 and reuters21578. All learn the same mini-batches in the same order, with the same topics, priors, rates, tolerances and
 passes. One evaluator measures all of them: it infers the shares of held-out documents from the topics that a model has
 learned (its lambda, or its mean topics), and needs nothing else of the model. `--seeds 5` repeats with other seeds.
+`--models hdp_slow` has the rates that are gensim's defaults, which hardly change topics in few mini-batches.
 """
 
 import os
@@ -209,16 +210,21 @@ def main() -> None:
     parser.add_argument("--corpora", nargs="+", default=["ap_corpus", "newsgroups20", "reuters21578"])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--passes", type=int, default=2)
-    parser.add_argument("--models", nargs="+", choices=("lda", "hdp"), default=["lda", "hdp"])
+    parser.add_argument("--models", nargs="+", choices=("lda", "hdp", "hdp_slow"), default=["lda", "hdp"])
     told = parser.parse_args()
     logging.disable(logging.WARNING)
     print(", ".join(f"{package} {installed(package)}" for package in ("noregret", "gensim", "scikit-learn", "numpy")))
     rates = {"alpha": 5.0, "kappa": 0.7, "tau": 16.0, "eta": 0.05}
+    slow = {"alpha": 1.0, "kappa": 1.0, "tau": 64.0, "eta": 0.01}
+    sizes = {"t": 150, "k": 15, "batch": 256}
     contests: dict[str, Any] = {
         "lda": {"noregret lda": by_noregret("lda", {"k": 20, "batch": 64, "tau0": 64.0}),
                 "scikit-learn": by_scikit_learn(20, 64, 64.0, 0.7), "gensim LdaModel": by_gensim(20, 64, 64.0, 0.7)},
         "hdp": {"noregret hdp": by_noregret("hdp", {"t": 150, "k": 15, "batch": 100, **rates}),
                 "gensim HdpModel": by_gensim_hdp(150, 15, 100, rates)},
+        "hdp_slow": {"noregret hdp": by_noregret("hdp", {**sizes, **slow}),
+                     "noregret hdp, start=uniform": by_noregret("hdp", {**sizes, **slow, "start": "uniform"}),
+                     "gensim HdpModel": by_gensim_hdp(150, 15, 256, slow)},
     }  # fmt: skip
     for model in told.models:
         rows: list[tuple[str, ...]] = []

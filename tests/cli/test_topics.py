@@ -1,14 +1,18 @@
 """`noregret topics`: documents in, topics out."""
 
+import contextlib
+import io
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import noregret as nr
-from noregret.cli import main
+from noregret.cli import main, topics
+from noregret.cli.screen import Screen
 from noregret.decomposition.topic_model import TopicModel
 from noregret.evaluation.topic_history import TopicHistory
 
@@ -46,6 +50,23 @@ def test_topics_are_printed_with_words_and_shares_over_time(table: Path, capsys:
     assert not any({"the", "and", "my"} & words for words in topics)
     assert "perplexity" in lines[3]
     assert "40 documents" in lines[3]
+
+
+def test_on_a_terminal_of_80_columns_topics_have_as_many_words_as_fit(
+    table: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rich = pytest.importorskip("rich.console")
+    console, drawn = rich.Console(width=80, record=True, file=io.StringIO()), list[Any]()
+    screen: Any = Screen(quiet=False)
+    screen.is_live, screen.due, screen.live = True, lambda: True, contextlib.nullcontext
+    screen._drawing = SimpleNamespace(console=console, update=lambda drawing, refresh: drawn.append(drawing))
+    monkeypatch.setattr(topics, "Screen", lambda *_, **__: screen)
+    assert run(capsys, table, *FAST)[0] == 0
+    console.print(drawn[-1])
+    lines = [line.rstrip() for line in console.export_text().splitlines()]
+    assert len(lines) == 4
+    assert lines[1].split() == ["topic", "share", "over", "time", "words"]
+    assert all(len(line) <= 80 and len(line.split()) >= 6 for line in lines[2:])
 
 
 def test_text_columns_are_found_or_named_and_all_formats_give_the_same(
@@ -189,6 +210,39 @@ def test_mistakes_end_with_one_line(table: Path, arguments: list[str], problem: 
     assert code == 2
     assert problem in err
     assert len(err.strip().splitlines()) <= 2
+
+
+def test_weights_and_a_vocabulary_that_would_not_count_are_refused(table: Path, tmp_path: Path, capsys: Any) -> None:
+    words, lines, weighted = tmp_path / "words.txt", tmp_path / "news.txt", tmp_path / "news.vw"
+    words.write_text("cat\ndog\n")
+    lines.write_text("cats dogs\n" * 3)
+    weighted.write_text("1 2.0 | cat dog\n")
+    vocabulary = "noregret: --vocabulary is for files of word numbers and counts (LDA-C or libsvm)\n"
+    for data in (table, lines):
+        assert run(capsys, data, "--vocabulary", words, *FAST)[::2] == (2, vocabulary)
+    for arguments in ([table, "--weight", "id"], [weighted]):
+        code, _, err = run(capsys, *arguments, *FAST)
+        assert code == 2
+        assert "lda does not support weight=: all rows count the same" in err
+
+
+def test_where_no_word_is_left_the_options_that_leave_words_out_are_named(tmp_path: Path, capsys: Any) -> None:
+    lines = tmp_path / "news.txt"
+    lines.write_text("the and of\n" * 30)
+    code, _, err = run(capsys, lines, *FAST)
+    assert code == 2
+    assert all(option in err for option in ("--stop-words", "--least-documents", "--most-share", "--text"))
+    assert run(capsys, lines, *FAST, "--stop-words", "none", "--most-share", "1")[0] == 0
+
+
+def test_text_in_another_encoding_is_read_once_it_is_named(tmp_path: Path, capsys: Any) -> None:
+    for name, row in (("news.txt", "caf\xe9 ol\xe9\n"), ("news.jsonl", '{"body": "caf\xe9 ol\xe9"}\n')):
+        path = tmp_path / name
+        path.write_bytes(row.encode("latin-1") * 4)
+        given = () if path.suffix == ".txt" else ("--text", "body")
+        code, _, err = run(capsys, path, *given, *FAST)
+        assert (code, "name its --encoding, as in latin-1" in err) == (2, True)
+        assert "café" in run(capsys, path, *given, *FAST, "--encoding", "latin-1")[1]
 
 
 def test_a_column_that_is_not_there_is_refused_though_rows_have_no_labels(tmp_path: Path, capsys: Any) -> None:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 import noregret as nr
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.decomposition import topic_parameters as parameters
-from noregret.decomposition.documents import is_document, list_documents, name_words, sort_words
+from noregret.decomposition.documents import find_texts, is_document, list_documents, name_words, sort_words
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_file import dump_topics, restore_topics
-from noregret.decomposition.topic_model import Topic, find_words, number_words
+from noregret.decomposition.topic_model import Topic, find_largest, find_words, number_words
 from noregret.decomposition.topic_words import TopicWords
 from tests.support import refusal, refused
 
@@ -187,6 +187,24 @@ def test_a_column_of_texts_may_be_an_arrow_array() -> None:
     assert counts.feature_names == ["a", "b"]
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_with_a_column_of_texts_is_to_be_given_as_this_column(library: str) -> None:
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"n": [1, 2], "body": ["aa bb", "cc"]})
+    learner = make().learn(["aa bb"])
+    problem = (
+        "column 'body' holds texts; give documents as this column alone, X['body'], or leave it out of a matrix of "
+    )
+    assert refused(learner, lambda: learner.learn(frame)) == f"{problem}counts"
+    assert refused(learner, lambda: learner.score(frame[["body"]])) == f"{problem}counts"
+    learner.learn(frame["body"])
+    for counts in (frame[["n"]], frames.DataFrame({"n": []}), frames.DataFrame({str(name): [1] for name in range(60)})):
+        assert find_texts(counts) is None
+    if library == "pandas":
+        assert find_texts(frames.DataFrame([[1, 2]], columns=["n", "n"])) is None
+    assert make().learn(frame[["n"]]).feature_names == ["n"]
+
+
 @pytest.mark.parametrize("make_rows", [iter, set, lambda texts: dict.fromkeys(texts).values()])
 def test_documents_without_an_order_or_that_are_read_once_are_to_be_made_a_list(make_rows: Any) -> None:
     learner = make().learn(["aa bb"])
@@ -207,6 +225,13 @@ def test_words_of_one_document_or_of_several_are_numbered_alike(several: list[in
     words, places = number_words(np.array(several, np.int32))
     assert words.tolist() == sorted(set(several))
     assert words[places].tolist() == several
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 6, 9])
+def test_the_largest_values_come_in_order_and_the_first_of_equal_ones_first(count: int) -> None:
+    for values in ([0.5, 2.0, 0.5, 3.0, 0.5, 2.0], [1.0] * 6, [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]):
+        assert find_largest(np.array(values), count) == np.argsort(-np.array(values), kind="stable")[:count].tolist()
+    assert find_largest(np.zeros(0), count) == []
 
 
 def test_new_words_are_numbered_in_the_order_of_the_alphabet() -> None:

@@ -38,13 +38,13 @@ class DocumentReader:
         """Dicts of words and counts; rows of numbers as they are, where there is no vocabulary."""
         if self.counted:
             check_sizes(np.diff(X.block.indptr).tolist(), list(y))
+        if self.vocabulary is not None and not (isinstance(X, Rows) and X.names is None):
+            raise BadValue("--vocabulary is for files of word numbers and counts (LDA-C or libsvm)")
         if isinstance(X, Rows) and X.names is not None:
             found = name_words(X.block, X.names)
             return [self.cut(words) for words in found] if self.prefixes else found
         if self.vocabulary is None:
             return X
-        if not isinstance(X, Rows):
-            raise BadValue("--vocabulary is for files of word numbers and counts (LDA-C or libsvm)")
         counts = name_words(X.block, range(max(X.block.width, len(self.vocabulary))))
         return [
             {self.find_word(number, row): count for number, count in words.items()} for row, words in enumerate(counts)

@@ -146,13 +146,14 @@ class TopicsCommand:
                 raise BadValue(text)
             self.screen.warn(text)
         if not self.words:
-            raise BadValue(f"{self.source.name}: no word was learned; name the columns of text with --text, or lower "
-                           "--least-documents")  # fmt: skip
+            raise BadValue(f"{self.source.name}: no word was learned: there are none, or --stop-words, "
+                           "--least-documents or --most-share leave all of them out; in a table, name the columns of "
+                           "text with --text")  # fmt: skip
 
     def play(self, batch: Batch) -> None:
         before = self.learner.words_scored
         try:
-            transcript = self.learner.play(self.reader.read(batch.X, batch.y))
+            transcript = self.learner.play(self.reader.read(batch.X, batch.y), weight=batch.weight)
         except BadValue as error:
             raise locate_error(error, self.source, batch) from None
         with defer_interrupts():

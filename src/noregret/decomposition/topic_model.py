@@ -104,7 +104,7 @@ class TopicModel(UnsupervisedLearner[AnyTopics]):
         probabilities, share, names = self.components, self.topic_shares, self.feature_names
         found = []
         for number in np.argsort(-share, kind="stable").tolist():
-            best = np.argsort(-probabilities[number], kind="stable")[:shown].tolist()
+            best = find_largest(probabilities[number], shown)
             words = [(names[word], float(probabilities[number, word])) for word in best]
             found.append(Topic(number, float(share[number]), words))
         return found
@@ -259,6 +259,15 @@ def find_words(rows: MatrixRows, known: int) -> tuple[Documents, NDArray[np.int6
     offsets = np.concatenate(([0], np.cumsum(np.bincount(row[inside], minlength=block.rows)))).astype(np.int64)
     documents = Documents(offsets, local.astype(np.int32), np.ascontiguousarray(counts[inside]), unknown)
     return documents, words.astype(np.int64)
+
+
+def find_largest(values: Floats, count: int) -> list[int]:
+    """Where the largest values are, in order, the first of equal ones first; most values are not sorted."""
+    few = np.arange(values.size)
+    if 0 < count < values.size:
+        few = np.flatnonzero(values >= np.partition(values, -count)[-count])
+    found: list[int] = few[np.argsort(-values[few], kind="stable")][:count].tolist()
+    return found
 
 
 def number_words(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -287,7 +287,8 @@ def parse_json(raw: bytes) -> Any:
             raw.decode().removeprefix("\ufeff"), parse_constant=refuse_constant, object_pairs_hook=refuse_duplicates
         )
     except UnicodeDecodeError as error:
-        raise BadRecord(f"byte {error.start + 1} of the line is not text in UTF-8") from None
+        problem = f"byte {error.start + 1} of the line is not text in UTF-8; name its --encoding, as in latin-1"
+        raise BadRecord(problem) from None
     except json.JSONDecodeError as error:
         raise BadRecord(f"this is not JSON: {error.msg} at character {error.pos + 1}") from None
     except RecursionError:

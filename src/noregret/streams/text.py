@@ -98,7 +98,7 @@ class Texts(Source):
         try:
             line = (raw.removeprefix(BOM) if number == 1 else raw).decode().rstrip("\r\n")
         except UnicodeDecodeError as error:
-            return f"byte {error.start + 1} of the line is not text in UTF-8"
+            return f"byte {error.start + 1} of the line is not text in UTF-8; name its --encoding, as in latin-1"
         if not line.strip():
             return ""
         label, tab, text = line.partition("\t")
