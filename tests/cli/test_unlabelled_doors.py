@@ -128,11 +128,11 @@ def test_a_baseline_that_races_is_compared_with_and_not_recommended(learners: st
     assert ("race gaussian" in line) == ("gaussian" not in learners)
 
 
-def test_a_learner_behind_a_decomposition_reads_a_label_only_if_it_learns_one(sensors: Path) -> None:
-    words = ("learn", "sensors.csv", "--quiet", "--save", "m.nr", "--learner")
+def test_a_learner_behind_a_decomposition_reads_a_label_only_if_it_learns_one(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "".join(f"{k},{k % 5},{k % 2}\n" for k in range(12)))
     for learner, label in (("svd(rank=2) | gaussian", None), ("svd(rank=2)|majority", "c")):
-        run(sensors.parent, *words, learner)
-        assert (nr.load(sensors.parent / "m.nr").source or {}).get("label") == label
+        run(tmp_path, "learn", "t.csv", "--quiet", "--save", "m.nr", "--learner", learner)
+        assert (nr.load(tmp_path / "m.nr").source or {}).get("label") == label
 
 
 # ---- notes ----------------------------------------------------------------------------------------------------------
