@@ -2,9 +2,11 @@
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 from noregret.cli.output import write_json
+from noregret.cli.screen import EVERY, Screen, repeat
 from noregret.cli.setup import check_outputs
 from noregret.evaluation.compress import METHODS
 from noregret.evaluation.compressed import Compressed
@@ -24,8 +26,10 @@ def run(args: argparse.Namespace) -> int:
         rank = min(RANKS[args.by], *picture.shape[:2]) if args.by == "svd" else RANKS[args.by]
     out = args.out or str(source.with_name(f"{source.stem}.{args.by}{rank}{source.suffix}"))
     check_outputs({"--out": out, "--curve": args.curve, "--json": args.json}, [args.image])
-    found = METHODS[args.by](picture, rank)
-    write_image(out, found.picture)
+    screen, began = Screen(args.quiet, piped=args.json == "-"), time.monotonic()
+    with repeat(lambda: screen.note(f"compressing {args.image}, {time.monotonic() - began:.0f} s"), EVERY):
+        found = METHODS[args.by](picture, rank)
+        write_image(out, found.picture)
     if args.curve is not None:
         from noregret.plots import compression, save_figure
 

@@ -23,6 +23,7 @@ def add_compress_options(compress: Parser) -> None:
         "--curve", metavar="PATH", help="draw the error by the number of components: .png, .svg, .pdf"
     )
     compress.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    compress.add_argument("--quiet", action="store_true", help="no progress, only the result")
     compress.set_defaults(module="compress")
 
 
