@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import BadValue
+from noregret.learner.variants import name_learner
 from tests.support.command_line import Done, noregret, refused
 
 QUIET = ("--task", "unsupervised", "--label", "NONE", "--set", "native=False", "--quiet")
@@ -126,11 +128,11 @@ def test_a_baseline_that_races_is_compared_with_and_not_recommended(learners: st
     assert ("race gaussian" in line) == ("gaussian" not in learners)
 
 
-def test_a_learner_behind_a_decomposition_reads_a_label_only_if_it_learns_one(sensors: Path) -> None:
-    words = ("learn", "sensors.csv", "--quiet", "--save", "m.nr", "--learner")
-    for learner, label in (("svd(rank=2) | gaussian", None), ("svd(rank=2)|ogd(native=false, task=regression)", "c")):
-        run(sensors.parent, *words, learner)
-        assert (nr.load(sensors.parent / "m.nr").source or {}).get("label") == label
+def test_a_learner_behind_a_decomposition_reads_a_label_only_if_it_learns_one(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "".join(f"{k},{k % 5},{k % 2}\n" for k in range(12)))
+    for learner, label in (("svd(rank=2) | gaussian", None), ("svd(rank=2)|majority", "c")):
+        run(tmp_path, "learn", "t.csv", "--quiet", "--save", "m.nr", "--learner", learner)
+        assert (nr.load(tmp_path / "m.nr").source or {}).get("label") == label
 
 
 # ---- notes ----------------------------------------------------------------------------------------------------------
@@ -218,3 +220,19 @@ def test_a_search_over_mixtures_tries_more_than_the_defaults(sensors: Path) -> N
 def test_svd_says_why_it_has_nothing_to_tune(sensors: Path) -> None:
     done = noregret("tune", "sensors.csv", "--learner", "svd", *QUIET, cwd=sensors.parent)
     refused(done, "svd has nothing to tune", "more components lose less")
+
+
+def test_the_name_of_a_learner_behind_a_decomposition_has_the_options_of_both(sensors: Path) -> None:
+    made = nr.make("svd(rank=1, scale=true) | ogd(bias=true, task=regression, native=false)")
+    inside = "decomposition=svd(rank=1, scale=true), learner=ogd(task=regression, bias=true)"
+    assert name_learner(made) == f"decomposed({inside})"
+
+
+def test_the_command_that_a_race_prints_trains_the_same_and_resumes(sensors: Path) -> None:
+    words = ("race", "sensors.csv", "--learners", "svd(rank=2, scale=true) | kmeans(k=2, seed=3)", "--quiet")
+    run(sensors.parent, *words, "--json", "r.json")
+    again = shlex.split(json.loads((sensors.parent / "r.json").read_text())["train"])
+    run(sensors.parent, *again[1:], "--quiet", "--json", "l.json")
+    raced, learned = (json.loads((sensors.parent / name).read_text())["learners"][0] for name in ("r.json", "l.json"))
+    assert learned["loss"] == raced["loss"]
+    refused(noregret(*again[1:5], "--resume", "decomposed.nr", cwd=sensors.parent), "nothing is left")

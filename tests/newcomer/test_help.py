@@ -48,3 +48,20 @@ def test_the_example_of_every_rule_runs(name: str) -> None:
     made: dict[str, object] = {}
     exec(compile(code, name, "exec"), made)
     assert made["learner"].card.name == name  # type: ignore[attr-defined]
+
+
+RULES = set(nr.learners().rules)
+NAMES = [card.name for card in nr.learners() if card.name not in RULES]
+EXAMPLES = [name for name in NAMES if "\nexample     import noregret" in str(nr.learners()[name].__doc__)]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_every_method_with_defaults_runs(name: str) -> None:
+    example = (nr.learners()[name].__doc__ or "").partition("\nexample ")[2]
+    made: dict[str, object] = {}
+    exec(compile(inspect.cleandoc(example.replace("\n" + " " * 30, " ")), name, "exec"), made)
+    assert made["learner"].card.name == name  # type: ignore[attr-defined]
+
+
+def test_learners_without_labels_have_such_examples() -> None:
+    assert {"svd", "kmeans", "lda", "factorisation"} <= set(EXAMPLES)

@@ -82,6 +82,11 @@ def test_topics_of_a_folder_are_learned_resumed_and_predicted_by_file(folder: Pa
     assert done.stdout.splitlines()[0] == "file,topic 0,topic 1"
     assert [line.split(",")[0] for line in done.stdout.splitlines()[1:]] == ["a/c", "a/empty", "b.txt"]
     refused(noregret("topics", "news", "--resume", "m.nr", cwd=tmp_path), "no document is left")
+    (folder / "c.txt").write_text("new words")
+    assert "learned: 1 document," in noregret("topics", "news", "--resume", "m.nr", cwd=tmp_path).stdout
+    (folder / "a.txt").write_text("earlier by name")
+    done = noregret("topics", "news", "--resume", "m.nr", cwd=tmp_path)
+    refused(done, "news: the first 4 files are not those that were learned")
 
 
 def test_a_note_says_that_lines_of_several_files_are_documents(folder: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     out = args.out or str(source.with_name(f"{source.stem}.{args.by}{rank}{source.suffix}"))
     check_outputs({"--out": out, "--curve": args.curve, "--json": args.json}, [args.image])
     check_suffix(out)
-    progress = Progress(Screen(False, piped=args.json == "-"))
+    progress = Progress(Screen(args.quiet, piped=args.json == "-"))
     with progress.screen.live(), repeat(progress.show, REFRESH if progress.screen.is_live else EVERY):
         found = METHODS[args.by](picture, rank, progress.tell)
     write_image(out, found.picture)

@@ -23,6 +23,7 @@ def add_compress_options(compress: Parser) -> None:
         "--curve", metavar="PATH", help="draw the error by the number of components: .png, .svg, .pdf"
     )
     compress.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    compress.add_argument("--quiet", action="store_true", help="no progress, only the result")
     compress.set_defaults(module="compress")
 
 
@@ -103,8 +104,8 @@ def add_teach_options(teach: Parser) -> None:
 
 def add_topics_options(topics: Parser) -> None:
     topics.add_argument("data", nargs="+", help="files with documents: tables with columns of text (CSV, JSON lines, "
-                        "Parquet), .txt with one in each line, or word numbers and counts (libsvm, and LDA-C with "
-                        "--format lda-c); - for standard input")  # fmt: skip
+                        "Parquet), .txt with one in each line, a folder with one in each file, or word numbers and "
+                        "counts (libsvm; LDA-C with --format lda-c); - for standard input")  # fmt: skip
     topics.add_argument("--k", type=positive, metavar="N", help="the number of topics; of hdp, the most (default: 20, "
                         "hdp 150)")  # fmt: skip
     topics.add_argument("--learner", choices=("lda", "hdp"), help="lda: a fixed number of topics (the default); hdp: "

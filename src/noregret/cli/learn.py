@@ -329,7 +329,7 @@ def describe_result(entry: Entry, path: str | None, interrupted: bool) -> str:
     before = learner.rounds - entry.rounds
     mistakes = f" with {count_of(learner.mistakes, 'mistake')}" if counts else ""
     whole = f" ({learner.rounds:,} in all{mistakes})" if before > 0 else ""
-    return f"{how}: {entry.name}, {entry.summarize()} in {entry.rounds:,} rounds{whole}{asked}; {saved}"
+    return f"{how}: {entry.name}, {entry.summarize()} in {count_of(entry.rounds, 'round')}{whole}{asked}; {saved}"
 
 
 def predicted_columns(learner: Learner, batch: Batch, transcript: Transcript) -> dict[str, Any]:

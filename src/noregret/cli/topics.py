@@ -17,7 +17,7 @@ from noregret.decomposition.topic_model import DOCUMENTS, Topic, TopicModel
 from noregret.errors import BadValue
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
 from noregret.evaluation.play import locate_error
-from noregret.evaluation.report import report_head
+from noregret.evaluation.report import count_of, report_head
 from noregret.evaluation.tables import sparkline
 from noregret.evaluation.topic_history import TopicHistory
 from noregret.learner.factory import make
@@ -190,7 +190,7 @@ class TopicsCommand:
     def title(self, done: float | None) -> str:
         share = "" if done is None else f"{100 * min(done, 1.0):.0f} %  "
         perplexity = "" if self.perplexity is None else f", perplexity {self.perplexity:,.1f}"
-        return f"{share}{self.documents:,} documents, {self.learner.features:,} words known{perplexity}"
+        return f"{share}{count_of(self.documents, 'document')}, {self.learner.features:,} words known{perplexity}"
 
     def cells(self, topic: Topic) -> tuple[str, ...]:
         curve = self.history.curve(topic.number, POINTS)

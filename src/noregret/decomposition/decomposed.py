@@ -17,9 +17,12 @@ from noregret.learner.encode import one_row
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.protocol import Learner
+from noregret.learner.variants import name_learner, write
 from noregret.learner.whole_change import run_whole
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component
+
+NAMED = ("task", "scale", "bias", "bits", "columns", "seed")  # options of the parts that stand in the name of both
 
 
 @register_kind
@@ -61,7 +64,7 @@ class Decomposed(BaseLearner):
 
     @property
     def params(self) -> dict[str, Any]:
-        return {"decomposition": describe(self.decomposition), "learner": describe(self.learner)}
+        return {"decomposition": describe_part(self.decomposition), "learner": describe_part(self.learner)}
 
     @property
     def features(self) -> int:
@@ -186,6 +189,15 @@ class Decomposed(BaseLearner):
             raise corrupt(str(error)) from None
         new.restore_counts(header)
         return new
+
+
+def describe_part(learner: Learner) -> dict[str, Any]:
+    """The name and the parameters of one of both; the name has all options by which it can be made again."""
+    found = describe(learner)
+    if isinstance(learner, UnsupervisedLearner):
+        rows = {name: value for name, value in learner.row_config.options.items() if name in NAMED}
+        return {**found, "name": write(learner.card, {**learner.params, **rows})}
+    return found if isinstance(learner, Decomposed) else {**found, "name": name_learner(learner, NAMED)}
 
 
 def as_rows(components: Any) -> NDArray[np.float64]:

@@ -57,6 +57,7 @@ class Factorisation(RatingLearner):
     """Matrix factorisation of ratings: products of the factors of users and items, learned one rating at a time."""
 
     kind: ClassVar[str] = "factorisation"
+    command_line: ClassVar[str] = "noregret recommend RATINGS"
 
     def __init__(self, minimum: float, maximum: float, **given: Any) -> None:
         self.given = {name: given.pop(name) for name in self.card.params if name in given}

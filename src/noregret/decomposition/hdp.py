@@ -132,6 +132,7 @@ class HDP(TopicModel[HDPState]):
     """Hierarchical Dirichlet process: topics as many as the documents need, learned online."""
 
     kind: ClassVar[str] = "hdp"
+    command_line: ClassVar[str] = "noregret topics DATA --learner {name}"
     tolerance = 1e-3  # of gamma, in results
 
     def __init__(self, t: float, k: float, batch: float, start: str, **options: Any) -> None:

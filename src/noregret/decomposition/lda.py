@@ -86,6 +86,7 @@ class LDA(TopicModel[LDAState]):
     """Latent Dirichlet allocation: k topics, learned online from mini-batches of documents."""
 
     kind: ClassVar[str] = "lda"
+    command_line: ClassVar[str] = "noregret topics DATA --learner {name}"
 
     def __init__(self, k: float, batch: float, tolerance: float, iterations: float, **options: Any) -> None:
         names = ("alpha", "eta", "tau0", "kappa", "documents")

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator
 
 from noregret.rules.card import Card
-from noregret.rules.parameters import Choice, Component, Parameter
+from noregret.rules.parameters import Choice, Component, Param, Parameter
+from noregret.rules.registry import RESERVED
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks import TASKS
 
@@ -22,7 +23,8 @@ COVARIANCE = (
 
 def describe_card(card: Card) -> str:
     """A card as text, with an example for the command line."""
-    example = f"noregret learn DATA --learner {card.name} --save {card.name}.nr"
+    command = getattr(getattr(card, "factory", None), "command_line", "noregret learn DATA --learner {name}")
+    example = f"{command.format(name=card.name)} --save {card.name}.nr"
     if not any(TASKS[task].from_source for task in card.tasks if task in TASKS):
         example = f'nr.make("{card.name}") in Python: its rounds are not rows of a table'
     return "\n".join([*lines_of(card), "", example]) + "\n"
@@ -66,21 +68,31 @@ def wrap(line: str) -> list[str]:
 
 
 def example_lines(card: Card) -> Iterator[str]:
-    """How to make a learner of the card: of a rule with the defaults written out."""
+    """How to make a learner of the card: with the defaults written out, unless it is made of other learners."""
     if not isinstance(card, RuleCard):
-        named = "".join(f", {name}=..." for name in (*card.params, *getattr(card, "options", ())))
-        yield f'example     learner = nr.make("{card.name}"{named})'
-        return
+        options = getattr(card, "options", ())
+        plain = all(isinstance(param, (Param, Choice)) for param in card.params.values())
+        if card.needs or not plain or not set(options) <= set(RESERVED):
+            named = "".join(f", {name}=..." for name in (*card.params, *options))
+            yield f'example     learner = nr.make("{card.name}"{named})'
+            return
+        if options:
+            yield f"options     {', '.join(options)}: see help(nr.make)"
     given = "".join(f", {name}={default_code(param)}" for name, param in card.params.items())
-    if all(TASKS[task].needs_classes is not None for task in card.tasks if task in TASKS):
+    if isinstance(card, RuleCard) and all(
+        TASKS[task].needs_classes is not None for task in card.tasks if task in TASKS
+    ):
         given = f', classes=["a", "b"]{given}'
     yield "example     import noregret as nr"
-    yield from textwrap.wrap(
-        f'learner = nr.make("{card.name}"{given})',
-        WIDE, initial_indent=" " * 12, subsequent_indent=" " * 30, break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
-    if "binary" in card.tasks:
+    yield from wrap_code(f'learner = nr.make("{card.name}"{given})')
+    if isinstance(card, RuleCard) and "binary" in card.tasks:
         yield f"{'':12}learner.learn([[1.0, 0.0], [0.0, 1.0]], [1, -1]).predict_one([1.0, 0.0])"
+
+
+def wrap_code(code: str) -> list[str]:
+    """A call in lines of a readable length."""
+    return textwrap.wrap(code, WIDE, initial_indent=" " * 12, subsequent_indent=" " * 30, break_long_words=False,
+                         break_on_hyphens=False)  # fmt: skip
 
 
 def default_code(param: Parameter) -> str:

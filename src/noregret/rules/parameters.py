@@ -147,8 +147,8 @@ class Choice:
 
     @property
     def search_text(self) -> str:
-        """The options worth trying, where these are not all."""
-        return ", ".join(self.search)
+        """The options worth trying, where these are several and not all."""
+        return ", ".join(self.search) if len(self.search) > 1 else ""
 
     @property
     def limits(self) -> str:

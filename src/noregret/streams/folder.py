@@ -4,8 +4,9 @@ Every word of a file is a feature with its count; `ngrams` also counts runs of w
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Folder(Source):
         self.begin()
         files = find_documents(Path(self.path))
         self.check_not_empty(len(files))
-        counter, names, place = WordCounter(self.options.ngrams), list[str](), read_position(self.start, "file")
+        counter, names, place = WordCounter(self.options.ngrams), list[str](), self.find_start(files)
         while place < len(files):
             first, texts, lines, size = place, list[str](), list[int](), 0
             while place < min(len(files), first + FILES) and size < BATCH_BYTES:
@@ -60,8 +61,21 @@ class Folder(Source):
             block = canonicalize_block(SparseBlock(counts.offsets, counts.numbers, counts.counts, len(names)))
             X = Rows(block, GrowingNames(names, len(names)), np.zeros(len(names), bool))
             kept = {"file": [str(files[line - 1].relative_to(self.path)) for line in lines]}
-            position = {"file": place}
+            position = {"file": place, "names": sum_names(files[:place], self.path)}
             yield Batch(X, None, np.array(lines, np.int64), place / len(files), position=position, kept=kept)
+
+    def find_start(self, files: Sequence[Path]) -> int:
+        """How many files were read before; they must be the same."""
+        place = read_position(self.start, "file")
+        if place and sum_names(files[:place], self.path) != read_position(self.start, "names"):
+            raise BadValue(f"{self.name}: the first {place:,} files are not those that were learned; new files must "
+                           "come after them by name, or in a folder of their own")  # fmt: skip
+        return place
+
+
+def sum_names(files: Sequence[Path], folder: str) -> int:
+    """A number that tells the names of files from others."""
+    return crc32("\n".join(str(file.relative_to(folder)) for file in files).encode("utf-8", "surrogateescape"))
 
 
 def find_documents(folder: Path) -> list[Path]:
