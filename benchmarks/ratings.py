@@ -141,7 +141,15 @@ def by_numpy(learner: Any) -> Play:
 
 
 def of_river(name: str) -> Callable[[], Any]:
-    return lambda: getattr(import_module("river.reco"), name)(n_factors=K, seed=0)
+    steps = {"FunkMF": {"optimizer": 0.01}, "BiasedMF": {"bias_optimizer": 0.01, "latent_optimizer": 0.01}}[name]
+
+    def make() -> Any:
+        sgd = import_module("river.optim").SGD  # with its own steps of 0.1 factors overflow
+        return getattr(import_module("river.reco"), name)(
+            n_factors=K, seed=0, **{option: sgd(step) for option, step in steps.items()}
+        )
+
+    return make
 
 
 def ours(**options: Any) -> Callable[[], Any]:

@@ -219,6 +219,27 @@ def test_mistakes_end_with_one_line(tmp_path: Path, text: str, arguments: list[s
     assert len(err.strip().splitlines()) == 1
 
 
+def test_rows_that_cannot_be_used_are_skipped_and_counted(tmp_path: Path, capsys: Any) -> None:
+    """Also those that are read, but lack a user or an item, or have a rating outside of the scale."""
+    lines = [f"{n % 7},film {n % 5},{1 + n % 5}" for n in range(40)]
+    path, good = tmp_path / "bad.csv", tmp_path / "good.csv"
+    bad = {3: ",film 1,3", 4: "1,film 2,9", 9: "1,,3", 15: "1,film 2,x", 20: "1,film 2", 30: "1,film 2,0", 39: ",,3"}
+    path.write_text("\n".join(["user,item,rating", *(bad.get(n, line) for n, line in enumerate(lines))]) + "\n")
+    good.write_text("\n".join(["user,item,rating", *(line for n, line in enumerate(lines) if n not in bad)]) + "\n")
+    code, _, problem = run(capsys, path, "--save", tmp_path / "m.nr")
+    assert (code, "bad.csv:" in problem, (tmp_path / "m.nr").exists()) == (2, True, False)
+    code, out, warning = run(capsys, path, "--on-bad", "skip", "--save", tmp_path / "m.nr")
+    assert (code, "learned: 33 ratings" in out) == (0, True)
+    assert "7 rows could not be used and were skipped" in warning
+    assert run(capsys, good, "--save", tmp_path / "n.nr")[0] == 0
+    one, other = nr.load(tmp_path / "m.nr"), nr.load(tmp_path / "n.nr")
+    one.source = other.source = None
+    assert pack(one) == pack(other)
+    path.write_text("user,item,rating\n,film 1,3\n2,film 1,7\n")
+    code, _, problem = run(capsys, path, "--on-bad", "skip")
+    assert (code, "no rating can be used, and all rows were skipped" in problem) == (2, True)
+
+
 def test_ids_of_json_may_be_numbers_and_texts(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text('{"user": "a=b", "item": 1, "rating": 4}\n{"user": 8, "item": "x", "rating": 2}\n')

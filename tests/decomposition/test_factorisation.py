@@ -108,12 +108,29 @@ def test_default_steps_beside_biases_follow_the_errors_of_these(model: str, meth
 def test_a_spread_has_a_least_value_and_is_one_where_steps_are_given() -> None:
     totals, numbers = np.zeros(TOTALS), make().plan.numbers
     totals[ERROR_OF_BIASES], totals[PLAYED] = 40.0, 990.0
-    assert find_spread(totals, numbers) == pytest.approx(4.0 * np.sqrt(40.625 / 1000.0))
-    totals[ERROR_OF_BIASES] = 0.0
-    assert find_spread(totals, numbers) == pytest.approx(0.1)
-    assert find_spread(totals, make(method="da").plan.numbers) == 0.7
+    usual = 4.0 * np.sqrt(40.625 / 1000.0)
+    for error, expected in ((0.0, usual), (0.5, usual), (-0.51, 1.6 * 0.51), (1.0, 1.6)):
+        assert find_spread(totals, numbers, error) == pytest.approx(expected)
+    totals[ERROR_OF_BIASES], totals[PLAYED] = 0.0, 9990.0
+    assert find_spread(totals, numbers, 0.0) == 0.2
+    assert find_spread(totals, make(method="da").plan.numbers, 0.0) == 0.7
     for given in ({"eta": 3.0}, {"biases": "no"}, {"method": "da", "beta": 0.05}):
-        assert find_spread(totals, make(**given).plan.numbers) == 1.0
+        assert find_spread(totals, make(**given).plan.numbers, 1.0) == 1.0
+
+
+def test_steps_stay_stable_where_ratings_begin_to_differ() -> None:
+    """After so many equal ratings that steps by the errors before would be too long."""
+    X, y = ratings(8_000)
+    y[:5000] = 3.0
+    learner = make(native=True).learn(X, y)
+    assert learner.progress.rmse < learner.progress.biases
+
+
+def test_ratings_near_an_end_of_a_long_scale_are_predicted_as_by_the_biases() -> None:
+    X, _ = ratings(4_000)
+    y = np.random.default_rng(4).exponential(1.0, 4_000)
+    learner = make(native=True, minimum=0.0, maximum=200.0).learn(X, y)
+    assert learner.progress.rmse < 1.01 * learner.progress.biases
 
 
 def test_ratings_that_fill_a_small_part_of_the_scale_are_learned_as_others_are() -> None:
@@ -173,7 +190,7 @@ def baseline(state: Any, u: int, i: int) -> float:
     share = state.totals[0] / state.totals[1]
     share += state.of_users.sums[u] / (state.of_users.counts[u] + 4.0)
     share += state.of_items.sums[i] / (state.of_items.counts[i] + 4.0)
-    return float(min(max(share, 0.02), 0.98))
+    return float(min(max(share, 0.002), 0.998))
 
 
 def test_scores_far_below_0_predict_the_lowest_rating() -> None:

@@ -23,6 +23,7 @@ class NaiveFactorisation:
         self.stored: dict[Any, dict[Any, float]] = {}  # by user: ratings by item, in the order of their appearance
         self.deviations: dict[Any, dict[Any, float]] = {}  # by user or item: by the other one
         self.errors: list[float] = []  # of the mean with the biases, before learning
+        self.error = 0.0  # of the last prediction
 
     def bias(self, side: str, name: Any) -> float:
         found = self.deviations.get((side, name), {})
@@ -35,7 +36,7 @@ class NaiveFactorisation:
     def offset(self, user: Any, item: Any) -> float:
         if self.p["biases"] == "no":
             return 0.0
-        share = min(max(self.baseline(user, item), 0.02), 0.98)
+        share = min(max(self.baseline(user, item), 0.002), 0.998)
         return float(np.log(share / (1.0 - share)))
 
     def baseline(self, user: Any, item: Any) -> float:
@@ -62,6 +63,7 @@ class NaiveFactorisation:
                 number = sum(1 for known, _ in self.factors if known == side)
                 self.factors[side, name] = self.start(["user", "item"].index(side), number)
         mine = {**self.stored.get(user, {}), item: x}
+        self.error = (self.predict(user, item) - rating) / (self.p["maximum"] - self.p["minimum"])
         self.errors.append(min(max(self.baseline(user, item), 0.0), 1.0) - x)
         gradient = self.pmf if self.p["model"] == "pmf" else self.rmf
         of_user, of_item = gradient(user, item, mine)
@@ -96,10 +98,10 @@ class NaiveFactorisation:
         of_item[user] = x - mean - user_bias
 
     def spread(self) -> float:
-        """The root mean squared error of the baseline, where ten errors more were 1/4, in quarters of the scale."""
+        """The error of the baseline in quarters of the scale, or that of a prediction by 2.5, where it is larger."""
         least = float(self.p.get("least_spread", 0.0))
         together = np.array([0.25] * 10 + self.errors)
-        return max(4.0 * float(np.sqrt(np.mean(together**2))), least) if least else 1.0
+        return max(4.0 * float(np.sqrt(np.mean(together**2))), 1.6 * abs(self.error), least) if least else 1.0
 
     def step(self, side: str, name: Any, gradient: Floats, lam: float) -> None:
         seen = self.gradients.setdefault((side, name), [])

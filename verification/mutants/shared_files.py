@@ -14,7 +14,7 @@ DENSITIES = (
 TOPICS = ("topic_loops", "topic_model", "lda", "hdp", "topic_words", "topic_protocol")
 RATINGS = (
     "factorisation",
-    *(f"rating_{name}" for name in ("rows", "stream", "table", "learner", "state", "files", "protocol")),
+    *(f"rating_{name}" for name in ("rows", "stream", "table", "learner", "state", "one", "files", "protocol")),
 )
 DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "atoms": (EXTREME, "atoms", "dictionary", "row_forms"),
@@ -63,6 +63,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "rating_columns": RATINGS,
     "rating_learner": RATINGS,
     "rating_loops": RATINGS,
+    "rating_one": RATINGS,
     "rating_rows": RATINGS,
     "rating_state": RATINGS,
     "rating_stream": RATINGS,

@@ -121,6 +121,7 @@ class RecommendCommand:
     ) -> None:
         self.args, self.learner, self.checkpoints, self.screen, self.file = args, learner, checkpoints, screen, file
         self.source, self.learned, self.next = file.source, 0, FIRST
+        self.skips, self.skipped = args.on_bad == "skip", 0
 
     def learn(self) -> None:
         batches = self.checkpoints.batches()
@@ -128,6 +129,8 @@ class RecommendCommand:
             check_interrupt()
             self.play(batch)
             self.show(batch.progress)
+        if not self.learned and self.skipped:
+            raise BadValue(f"{self.source.name}: no rating can be used, and all rows were skipped (--on-bad skip)")
         if not self.learned:
             raise BadValue(f"{self.source.name}: nothing is left: all its ratings are learned already; give new ones; "
                            "to recommend without learning: noregret recommend MODEL --user ID")  # fmt: skip
@@ -141,13 +144,31 @@ class RecommendCommand:
 
     def play(self, batch: Batch) -> None:
         try:
-            pairs = self.file.read(batch.X)
+            pairs, ratings = self.read(batch) if self.skips else (self.file.read(batch.X), batch.y)
             with defer_interrupts():
-                self.learner.learn(pairs, batch.y)
-                self.learned += batch.rows
+                self.learner.learn(pairs, ratings)
+                self.learned += len(pairs)
+                self.skipped += batch.rows - len(pairs)
                 self.checkpoints.advance()
         except BadValue as error:
             raise locate_error(error, self.source, batch) from None
+
+    def read(self, batch: Batch) -> tuple[list[Any], list[Any]]:
+        """The pairs and ratings of a batch without rows that lack a user or an item, or are outside of the scale."""
+        pairs, ratings = list[Any](), list[Any]()
+        while batch.rows:
+            try:
+                found = self.file.read(batch.X)
+                self.learner.check_ratings(None, batch.y, batch.rows)
+            except BadValue as error:
+                if error.row is None:
+                    raise
+                before, batch = batch.cut(0, error.row), batch.cut(error.row + 1, batch.rows)
+                found, usable = self.read(before)
+                pairs, ratings = pairs + found, ratings + usable
+            else:
+                return pairs + found, ratings + list(batch.y)
+        return pairs, ratings
 
     # ---- output --------------------------------------------------------------------------------------------------
 
@@ -176,6 +197,7 @@ class RecommendCommand:
         if not self.learner.rounds:
             self.screen.note("stopped before anything was learned")
             return
+        self.source.skipped += self.skipped
         for text in describe_skipped(self.source):
             self.screen.warn(text)
         answers = recommend(self.learner, self.args, self.screen)

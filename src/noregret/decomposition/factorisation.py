@@ -14,7 +14,7 @@ from noregret.rules.parameters import Choice, Param
 
 ETAS = {"pmf": 3.0, "rmf": 20.0}
 BETAS = {"pmf": 0.05, "rmf": 0.01}
-LEAST_SPREADS = {"sgd": 0.1, "da": 0.7}  # dual averaging becomes unstable where beta is much smaller
+LEAST_SPREADS = {"sgd": 0.2, "da": 0.7}  # dual averaging becomes unstable where beta is much smaller
 K = Param(
     10.0,
     at_least=1.0,

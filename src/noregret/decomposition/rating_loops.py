@@ -21,8 +21,9 @@ RANKING, AVERAGING, OFFSET, ETA, LAM_USERS, LAM_ITEMS, BETA, DAMPING, LEAST_SPRE
 NONE, MEAN, BIASES = range(3)  # what is beside u.v: nothing, the mean of all ratings, also the biases
 SUM, COUNT, ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN, PLAYED, TOTALS = range(7)
 ERRORS = [ERROR, ERROR_OF_BIASES, ERROR_OF_MEAN]
-LEAST = 0.02  # shares are at least so far from 0 and 1, where log-odds are infinite
+LEAST = 0.002  # shares are at least so far from 0 and 1, where log-odds are infinite
 USUAL, ROUNDS_BEFORE = 0.25, 10.0  # errors that `find_spread` compares with, and for how many rounds they count
+LARGE = 2.5  # times these errors
 
 read_rounds = read_users = read_items = read_known = read_totals = read_memory = read_numbers = unbound
 read_pairs = unbound
@@ -90,7 +91,7 @@ def play(
         users.steps[u] += 1
         items.steps[i] += 1
         totals[PLAYED] += 1.0
-        spread = find_spread(totals, numbers)
+        spread = find_spread(totals, numbers, rounds.predictions[t] - x)
         step(users, u, memory.of_user, numbers[LAM_USERS], spread, numbers)
         step(items, i, memory.of_item, numbers[LAM_ITEMS], spread, numbers)
 
@@ -212,16 +213,17 @@ def find_rank_gradients(
                 memory.of_item[k] = slope * own[k]
 
 
-def find_spread(totals: Floats, numbers: Floats) -> float:
+def find_spread(totals: Floats, numbers: Floats, error: float) -> float:
     """How large the errors of the mean with the biases are, beside those that eta and beta were chosen for.
 
-    Where ratings fill only a part of their scale errors are small, and steps of the same eta would learn nothing.
+    Where ratings fill only a part of their scale, errors are small, and steps of the same eta would learn nothing.
+    An error of the prediction that is much larger counts by itself, so that steps stay stable when ratings change.
     """
     least: float = numbers[LEAST_SPREAD]
     if least == 0.0:
         return 1.0
     squares = (ROUNDS_BEFORE * USUAL * USUAL + totals[ERROR_OF_BIASES]) / (ROUNDS_BEFORE + totals[PLAYED])
-    return max(math.sqrt(squares) / USUAL, least)
+    return max(math.sqrt(squares) / USUAL, abs(error) / (LARGE * USUAL), least)
 
 
 def step(side: Side, number: Any, gradient: Floats, lam: float, spread: float, numbers: Floats) -> None:
