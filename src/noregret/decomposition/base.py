@@ -33,6 +33,7 @@ from noregret.decomposition.waiting_rows import WaitingRows
 from noregret.errors import BadValue, NotLearned, import_extra
 from noregret.features.transforms import as_pipeline
 from noregret.learner.base_learner import BaseLearner, Transforms
+from noregret.learner.change import Undo
 from noregret.learner.encode import one_row
 from noregret.learner.model_file import Arrays, FindCard, Header
 
@@ -162,9 +163,12 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
             raise BadValue(f'query is for task="ranking", where rows come in groups; {self.card.name} has none')
         with self._lock:
             self._change.settle()
-            own, forget = self._own_state(), self.encoder.savepoint()
             with memory_in_words(self.card.name):
-                return self._change.run(lambda: self._learn_block(X, y, score), lambda: (forget(), own()))
+                return self._change.save_and_run(self._save, lambda: self._learn_block(X, y, score))
+
+    def _save(self) -> Undo:
+        own, forget = self._own_state(), self.encoder.savepoint()
+        return lambda: (forget(), own())
 
     def _learn_block(self, X: Any, y: Any, score: bool) -> tuple[list[Scored], NDArray[Any] | None]:
         block, widths = self.encoder.encode(self.read_rows(X, learn=True), learn=True)
@@ -338,9 +342,8 @@ class UnsupervisedLearner(BaseLearner, Generic[AnyState]):
 
         with self._lock:
             self._change.settle()
-            own, forget = self._own_state(), self.encoder.savepoint()
             with memory_in_words(self.card.name):
-                self._change.run(act, lambda: (forget(), own()))
+                self._change.save_and_run(self._save, act)
             return self
 
     @property
