@@ -165,9 +165,12 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
             raise BadValue(f'query is for task="ranking", where rows come in groups; {self.card.name} has none')
         with self._lock:
             self._change.settle()
-            own, forget = self._own_state(), self.encoder.savepoint()
             with memory_in_words(self.card.name):
-                return self._change.run(lambda: self._learn_block(X, y, score), lambda: (forget(), own()))
+                return self._change.save_and_run(self._save, lambda: self._learn_block(X, y, score))
+
+    def _save(self) -> Undo:
+        own, forget = self._own_state(), self.encoder.savepoint()
+        return lambda: (forget(), own())
 
     def _learn_block(self, X: Any, y: Any, score: bool) -> tuple[list[Scored], NDArray[Any] | None]:
         block, widths = self.encoder.encode(self.read_rows(X, learn=True), learn=True)
@@ -337,9 +340,8 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
 
         with self._lock:
             self._change.settle()
-            own, forget = self._own_state(), self.encoder.savepoint()
             with memory_in_words(self.card.name):
-                self._change.run(act, lambda: (forget(), own()))
+                self._change.save_and_run(self._save, act)
             return self
 
     def undo_of_calls(self) -> Undo:

@@ -32,6 +32,7 @@ from noregret.errors import BadValue, NotLearned
 from noregret.features.frames import labels_to_list
 from noregret.learner.arguments import check_integer
 from noregret.learner.base_learner import BaseLearner
+from noregret.learner.change import Undo
 from noregret.learner.header_fields import corrupt, read_list
 from noregret.learner.model_file import Arrays, FindCard, Header
 from noregret.rules.parameters import Param
@@ -163,14 +164,19 @@ class RatingLearner(BaseLearner):
         truth = self.check_ratings(beside, labels_to_list(y), len(users))
         with self._lock:
             self._change.settle()
-            sizes, own = (len(self.user_numbers), len(self.item_numbers)), self._own_state()
-            undos = [own]
+            undos = list[Undo]()
 
-            def undo() -> None:
-                for one in reversed(undos):
-                    one()
-                self.user_numbers.truncate(sizes[0])
-                self.item_numbers.truncate(sizes[1])
+            def save() -> Undo:
+                users_before, items_before, own = len(self.user_numbers), len(self.item_numbers), self._own_state()
+
+                def undo() -> None:
+                    for one in reversed(undos):
+                        one()
+                    own()
+                    self.user_numbers.truncate(users_before)
+                    self.item_numbers.truncate(items_before)
+
+                return undo
 
             def act() -> Floats:
                 rounds = self.number_rounds(users, items, (truth - self.minimum) / (self.maximum - self.minimum))
@@ -179,7 +185,7 @@ class RatingLearner(BaseLearner):
                 self.learn_rounds(rounds, touched)
                 return self.to_ratings(rounds.predictions)
 
-            predictions = self._change.run(act, undo)
+            predictions = self._change.save_and_run(save, act)
         none = np.zeros(truth.size, bool)
         seconds = time.perf_counter() - began
         return Transcript(predictions, predictions, (predictions - truth) ** 2, none, ~none, truth, seconds)

@@ -37,6 +37,13 @@ class Change:
             raise
         return result
 
+    def save_and_run(self, save: Callable[[], Undo], act: Callable[[], Result]) -> Result:
+        """The same, where `save` finds how to undo the act; a call that comes while it does so is refused, too.
+
+        Otherwise what such a call learned would be undone with an act that fails.
+        """
+        return self.run(lambda: self.run(act, save()), nothing_to_undo)
+
     def settle(self) -> None:
         """Before a call: undo what was cut off. A call that comes from inside a change is refused."""
         if self.undo is None:
@@ -57,6 +64,10 @@ class Change:
                 return True
             frame = frame.f_back
         return False
+
+
+def nothing_to_undo() -> None:
+    """How to undo a change that has not changed anything yet."""
 
 
 class Locked:
