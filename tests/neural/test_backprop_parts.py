@@ -1,6 +1,7 @@
 """The parts of backpropagation, one at a time, by numpy and by hand."""
 
 import math
+from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,6 +45,9 @@ def test_probabilities_and_losses_of_scores_by_hand() -> None:
     found = np.empty(3)
     softmax(np.array([0.0, math.log(2.0), -math.log(4.0)]) + 700.0, found)
     np.testing.assert_allclose(found, np.array([4.0, 8.0, 1.0]) / 13.0, rtol=1e-12)
+    for order in permutations([-900.0, 0.0, 900.0]):  # an exponential of 900 is no number
+        softmax(np.array(order), found)
+        assert found.tolist() == [float(f == 900.0) for f in order]
     assert [logistic(x) for x in (0.0, math.log(3.0), -math.log(3.0))] == pytest.approx([0.5, 0.75, 0.25])
     assert logistic(-800.0) == 0.0
     assert logistic(800.0) == 1.0
