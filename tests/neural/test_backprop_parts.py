@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noregret.neural.backprop import add_rows, clip_share, logistic, read_units, softmax
-from noregret.neural.net import BIAS
+from noregret.neural.backprop import add_rows, clip_share, judge_head, logistic, mix_heads, read_units, softmax
+from noregret.neural.net import BIAS, BINARY, HEADS, OUTPUTS, REGRESSION, SOFTMAX, TASK
 
 
 @pytest.mark.parametrize("count", range(14))
@@ -58,3 +58,33 @@ def test_probabilities_and_losses_of_scores_by_hand() -> None:
 ])  # fmt: skip
 def test_a_gradient_is_shortened_to_the_largest_norm(limit: float, squares: float, share: float) -> None:
     assert clip_share(limit, squares) == share
+
+
+def head(task: int, scores: list[float]) -> Any:
+    """A network of one matrix whose outputs are these, at place 2."""
+    options = np.zeros(64, np.int64)
+    options[TASK], options[OUTPUTS], options[HEADS] = task, len(scores), 1
+    outs = np.array([9.0, 9.0, *scores, 9.0])
+    mixed = np.full(len(scores), np.nan)
+    return SimpleNamespace(
+        options=options, out_at=[2], sizes=[1], outs=outs, grads=np.full(len(outs), 9.0), mixed=mixed
+    )
+
+
+@pytest.mark.parametrize(("task", "scores", "y", "loss", "slopes"), [
+    (REGRESSION, [3.0], 1.0, 2.0, [2.0]), (REGRESSION, [1.0], 4.0, 4.5, [-3.0]),
+    (BINARY, [0.0], 1.0, math.log(2.0), [-0.5]), (BINARY, [math.log(3.0)], 1.0, math.log(4.0 / 3.0), [-0.25]),
+    (BINARY, [math.log(3.0)], -1.0, math.log(4.0), [0.75]), (BINARY, [-800.0], 1.0, 800.0, [-1.0]),
+    (SOFTMAX, [0.0, math.log(2.0), 0.0], 1.0, math.log(2.0), [0.25, -0.5, 0.25]),
+    (SOFTMAX, [0.0, math.log(2.0), 0.0], 2.0, math.log(4.0), [0.25, 0.5, -0.75]),
+])  # fmt: skip
+def test_losses_of_outputs_and_their_slopes_by_hand(
+    task: int, scores: list[float], y: float, loss: float, slopes: list[float]
+) -> None:
+    for weight in (1.0, 0.5):
+        net = head(task, scores)
+        assert judge_head(net, 0, y, weight) == pytest.approx(loss, rel=1e-12)
+        assert net.grads[2:-1] == pytest.approx(weight * np.array(slopes), rel=1e-12)
+        assert net.grads[[0, 1, -1]].tolist() == [9.0] * 3
+        mix_heads(net, None)
+        assert net.mixed.tolist() == scores
