@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from noregret.neural.backprop import add_rows, clip_share, judge_head, logistic, mix_heads, read_units, softmax
-from noregret.neural.net import BIAS, BINARY, HEADS, OUTPUTS, REGRESSION, SOFTMAX, TASK
+from noregret.neural.net import BIAS, BINARY, HEADS, OUTPUTS, REGRESSION, SMALLEST, SOFTMAX, TASK
 
 
 @pytest.mark.parametrize("count", range(14))
@@ -77,6 +77,7 @@ def head(task: int, scores: list[float]) -> Any:
     (BINARY, [math.log(3.0)], -1.0, math.log(4.0), [0.75]), (BINARY, [-800.0], 1.0, 800.0, [-1.0]),
     (SOFTMAX, [0.0, math.log(2.0), 0.0], 1.0, math.log(2.0), [0.25, -0.5, 0.25]),
     (SOFTMAX, [0.0, math.log(2.0), 0.0], 2.0, math.log(4.0), [0.25, 0.5, -0.75]),
+    (SOFTMAX, [0.0, 900.0], 0.0, -math.log(SMALLEST), [-1.0, 1.0]),
 ])  # fmt: skip
 def test_losses_of_outputs_and_their_slopes_by_hand(
     task: int, scores: list[float], y: float, loss: float, slopes: list[float]
