@@ -209,7 +209,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "gamma_functions": ("noregret.algebra.gamma_functions", ("tests/decomposition/test_lda.py",), ()),
-    "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
+    "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py", "tests/tasks/test_asking.py"), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
     **{
         f"decomposition_{name}": (
