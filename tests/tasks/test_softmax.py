@@ -15,7 +15,7 @@ from sklearn.metrics import log_loss
 
 import noregret as nr
 from noregret.sklearn import OGDClassifier, SoftmaxClassifier
-from noregret.tasks.softmax import observed_minus_expected
+from noregret.tasks.softmax import observed_minus_expected, softmax_losses
 from tests.conformance.plays import arrays, by_appearance, near, rows_of, same_bits
 from tests.naive import rule, streams
 from tests.naive.rules import Array
@@ -306,3 +306,9 @@ def test_averaged_scores_are_told_and_plain_ones_are_learned_from() -> None:
         np.testing.assert_allclose(played.scores[t], np.mean(found, axis=0)[3 + t], rtol=1e-9, atol=1e-12)
         found.append(plain.learn(X[t : t + 1], y[t : t + 1]).scores(rows))
     np.testing.assert_allclose(averaged.scores(rows), np.mean(found, axis=0), rtol=1e-9, atol=1e-12)
+
+
+def test_a_loss_keeps_its_digits_where_the_truth_is_almost_sure() -> None:
+    losses = softmax_losses(np.array([[40.0, 0.0, 0.0], [0.0, 40.0, 40.0], [0.5, 0.0, 0.0]]), np.zeros(3, int))
+    expected = [2.0 * np.exp(-40.0), np.log(2.0) + 40.0, np.log1p(2.0 * np.exp(-0.5))]
+    np.testing.assert_allclose(losses, expected, rtol=1e-13)
