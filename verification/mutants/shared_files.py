@@ -222,7 +222,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"games_{name}": (
             f"noregret.games.{name}",
-            tuple(f"tests/games/test_{one}.py" for one in (file, "player_files", "swap_files")),
+            tuple(f"tests/games/test_{one}.py" for one in (file, "player_files", "swap_files", "path_borders")),
             (),
         )
         for name, file in {
