@@ -336,5 +336,7 @@ def test_zeros_are_observed_in_dense_rows_and_where_a_sparse_row_names_them() ->
 
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
 def test_the_longest_of_some_columns_has_this_length(size: float) -> None:
-    assert longest_column(size * np.array([[1.0, 3.0, 0.0], [-2.0, 4.0, 0.0]])) == pytest.approx(5.0 * size, rel=1e-14)
+    assert longest_column(size * np.array([[1.0, 3.0, 0.0], [-2.0, 4.0, 0.0]])) == pytest.approx(
+        5.0 * size, rel=1e-14, abs=0.0
+    )
     assert longest_column(np.zeros((2, 3))) == 0.0

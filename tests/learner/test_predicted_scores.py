@@ -145,3 +145,19 @@ def test_the_compiled_round_counts_the_mistakes_of_the_average() -> None:
         wrong += single.predict_one(x) not in (None, label) or (single.rounds == 0 and label < 0)
         single.learn_one(x, label)
     assert single.mistakes == whole.mistakes == wrong
+
+
+@pytest.mark.parametrize("name", ["pa1", "perceptron"])
+def test_averaged_scores_of_classes_are_those_of_the_mean_of_all_weights(name: str) -> None:
+    """The mean of the weights before the first round and after every round; the losses of rounds are the same."""
+    told: dict[str, Any] = {"task": "multiclass", "classes": [0, 1, 2], "native": False}
+    X, y = streams.dense(20, 3, seed=4)
+    labels = (y > 0) + (X[:, 0] > 0)
+    plain, averaged = nr.make(name, **told), nr.make(name, average=True, **told)
+    rows = np.vstack([np.eye(3), X])
+    found = [np.zeros((len(rows), 3))]
+    for t in range(20):
+        found.append(plain.learn(X[t : t + 1], labels[t : t + 1]).scores(rows))
+    averaged.learn(X, labels)
+    np.testing.assert_allclose(averaged.scores(rows), np.mean(found, axis=0), rtol=1e-10, atol=1e-12)
+    assert averaged.predict(rows).tolist() == np.mean(found, axis=0).argmax(axis=1).tolist()

@@ -315,6 +315,7 @@ def test_a_threshold_below_one_is_a_threshold_of_its_own_in_the_bound() -> None:
 def test_without_a_bias_the_threshold_begins_at_no_features() -> None:
     learner = nr.make("winnow", native=False, algebra="sparse", bias=False).learn([{}], [1])
     assert learner.scores([{}])[0] == pytest.approx(0.0, abs=1e-300)
+    assert learner.learn([{"a": 1.0}], [-1]).updates == 1  # the weight 1 is the threshold for one feature
 
 
 @pytest.mark.parametrize("demotion", ["halve", "eliminate"])

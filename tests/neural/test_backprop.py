@@ -73,6 +73,16 @@ def test_mlp_equals_the_naive_network(task: str, optimizer: str, activation: str
     compare(learner, twin_of(learner, X, y, optimizer=Optimizer(optimizer, eta), activation=activation), X, y)
 
 
+@pytest.mark.parametrize("layers", [[2, 5], [1, 3, 2, 4]], ids=str)
+def test_layers_may_be_larger_than_those_before_them(layers: list[int]) -> None:
+    """Of eleven inputs, most of which are not zero in a row."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(12, 11)), rng.integers(0, 3, 12)
+    learner = make("mlp", "multiclass", layers=layers, optimizer="adam", eta=0.05, activation="tanh", clip=0.5)
+    twin = twin_of(learner, X, y, optimizer=Optimizer("adam", 0.05), activation="tanh", clip=0.5)
+    compare(learner, twin, X, y)
+
+
 @pytest.mark.parametrize("options", [{"batch": 4}, {"clip": 0.3}, {"batch": 3, "clip": 0.2}], ids=str)
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_batches_and_clipped_gradients_equal_the_naive_network(options: dict[str, Any], optimizer: str) -> None:

@@ -1,5 +1,6 @@
 """The softmax loss: -log p of the truth, whose gradient is what is expected minus what was observed."""
 
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.metrics import log_loss
 
 import noregret as nr
 from noregret.sklearn import OGDClassifier, SoftmaxClassifier
+from noregret.tasks.softmax import observed_minus_expected, softmax_losses
 from tests.conformance.plays import arrays, by_appearance, near, rows_of, same_bits
 from tests.naive import rule, streams
 from tests.naive.rules import Array
@@ -279,3 +281,34 @@ def test_the_card_is_adagrad_by_another_name(tmp_path: Path) -> None:
     assert same_bits(named.scores(X), plain("adagrad", **own).learn(X, y).scores(X))
     named.save(tmp_path / "m.nr")
     assert nr.load(tmp_path / "m.nr").card is nr.learners()["softmax"]
+
+
+def test_shares_of_scores_of_any_size_sum_to_0() -> None:
+    """An exponential of 900 is no number; of the truth, what is expected of all others is left."""
+    shares = np.empty(3)
+    for order in permutations([-900.0, 0.0, 900.0]):
+        for truth in range(3):
+            observed_minus_expected(np.array(order), truth, shares)
+            expected = np.eye(3)[truth] - np.eye(3)[order.index(900.0)]
+            assert shares.tolist() == expected.tolist()
+
+
+def test_averaged_scores_are_told_and_plain_ones_are_learned_from() -> None:
+    """The weights of both are the same; scores before a round are those of the mean of all weights so far."""
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(15, 3)), rng.integers(0, 3, 15)
+    told: dict[str, Any] = {"loss": "softmax", "task": "multiclass", "classes": [0, 1, 2], "native": False}
+    plain, averaged = nr.make("ogd", **told), nr.make("ogd", average=True, **told)
+    found = [np.zeros((18, 3))]
+    rows = np.vstack([np.eye(3), X])
+    played = averaged.play(X, y)
+    for t in range(15):
+        np.testing.assert_allclose(played.scores[t], np.mean(found, axis=0)[3 + t], rtol=1e-9, atol=1e-12)
+        found.append(plain.learn(X[t : t + 1], y[t : t + 1]).scores(rows))
+    np.testing.assert_allclose(averaged.scores(rows), np.mean(found, axis=0), rtol=1e-9, atol=1e-12)
+
+
+def test_a_loss_keeps_its_digits_where_the_truth_is_almost_sure() -> None:
+    losses = softmax_losses(np.array([[40.0, 0.0, 0.0], [0.0, 40.0, 40.0], [0.5, 0.0, 0.0]]), np.zeros(3, int))
+    expected = [2.0 * np.exp(-40.0), np.log(2.0) + 40.0, np.log1p(2.0 * np.exp(-0.5))]
+    np.testing.assert_allclose(losses, expected, rtol=1e-13)

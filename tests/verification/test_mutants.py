@@ -189,7 +189,7 @@ def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> Non
     assert "a survivor with all its tests." in report.page(found, scores, True, [])
     assert "earlier" not in report.page(found, scores)
     text = report.page(found[1:], scores, recalled=True, untried=1)
-    assert "Code that has changed since has 1 mutants more, which have no result yet and are not counted." in text
+    assert "Code that is new or has changed has 1 mutants more, which have no result yet and are not counted." in text
     assert "not counted" not in report.page(found, scores, recalled=True)
 
 

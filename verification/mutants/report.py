@@ -41,7 +41,8 @@ def describe_recall(in_part: Sequence[Verdict], untried: int) -> str:
         said += f".\nOf {counts} mutants the result is older: that of the record of killers, or of the list at the end"
     if untried:
         said += (
-            f".\nCode that has changed since has {untried} mutants more, which have no result yet and are not counted"
+            f".\nCode that is new or has changed has {untried} mutants more, which have no result yet and are not "
+            "counted"
         )
     return said
 

@@ -210,7 +210,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "gamma_functions": ("noregret.algebra.gamma_functions", ("tests/decomposition/test_lda.py",), ()),
-    "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
+    "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py", "tests/tasks/test_asking.py"), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
     **{
         f"decomposition_{name}": (
@@ -223,7 +223,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"games_{name}": (
             f"noregret.games.{name}",
-            tuple(f"tests/games/test_{one}.py" for one in (file, "player_files", "swap_files")),
+            tuple(f"tests/games/test_{one}.py" for one in (file, "player_files", "swap_files", "path_borders")),
             (),
         )
         for name, file in {
