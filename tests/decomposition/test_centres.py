@@ -177,6 +177,29 @@ def test_iterations_are_those_of_lloyd(iterations: int) -> None:
     assert first.tolist() == before.tolist()
 
 
+@pytest.mark.parametrize(("k", "starts"), [(1, 5), (4, 5), (80, 5), (81, 4), (199, 2), (201, 1), (2000, 1)])
+def test_the_closest_clusters_of_several_starts_are_taken(k: int, starts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The n-th start has its seed at n - 2, so that the third is closest to rows around 0."""
+    made: list[Centres] = []
+
+    def seed(self: Centres, rows: Floats, k: int, random: Any) -> None:
+        made.append(self)
+        self.centres, self.counts = np.array([[len(made) - 3.0]]), np.zeros(1, np.int64)
+
+    monkeypatch.setattr(Centres, "seed", seed)
+    monkeypatch.setattr(Centres, "step", lambda self, rows: None)
+    monkeypatch.setattr(Centres, "refine", lambda self, rows, iterations: None)
+    found = Centres.find(np.array([[-0.1], [0.1]]), k, np.random.default_rng(0), 7)
+    assert len(made) == starts
+    assert found is made[min(starts, 3) - 1]
+
+
+def test_found_clusters_are_iterated_from_their_seeds() -> None:
+    found = Centres.find(ROWS[:4], 4, np.random.default_rng(0), 3)  # as many as there are rows
+    assert sorted(found.centres.tolist()) == sorted(ROWS[:4].tolist())
+    assert (found.counts.tolist(), found.steps) == ([1, 1, 1, 1], 1)
+
+
 def test_features_that_come_are_0_in_all_centres_so_far() -> None:
     state = made()
     state.grow(5)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 import noregret as nr
 from noregret.decomposition import gaussian_components
-from noregret.decomposition.centres import Centres
+from noregret.decomposition.centres import STARTS, Centres
 from noregret.decomposition.gaussian_components import REFINEMENTS, Components, Smoothing
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
 from tests.naive.gaussian import NaiveGaussian
-from tests.naive.kmeans import NaiveKMeans
+from tests.naive.kmeans import Row, find_clusters
 from tests.naive.mixture import NaiveMixture
 from tests.support import by_name
 from tests.support.command_line import noregret
@@ -100,11 +100,15 @@ def begin_twin(learner: Any, rows: NDArray[np.float64], iterations: int = REFINE
     twin = NaiveMixture(3, 3, learner.shrink, 1.0, learner.shape == "diagonal")
     twin.see(rows)
     variances = (((rows - rows.mean(axis=0)) ** 2).sum(axis=0) + 1.0) / (len(rows) + 1.0)
-    scaled, seeds = (rows - rows.mean(axis=0)) / np.sqrt(variances), Centres.start(3)
-    seeds.seed(scaled, 3, np.random.Generator(np.random.Philox(key=np.array([0, len(rows)], np.uint64))))
-    clusters = NaiveKMeans(seeds.centres.tolist(), [0, 0, 0])
-    for _ in range(1 + iterations):
-        clusters.iterate(scaled.tolist())
+    scaled = (rows - rows.mean(axis=0)) / np.sqrt(variances)
+    random = np.random.Generator(np.random.Philox(key=np.array([0, len(rows)], np.uint64)))
+
+    def draw() -> list[Row]:
+        seeds = Centres.start(3)
+        seeds.seed(scaled, 3, random)
+        return list(seeds.centres.tolist())
+
+    clusters = find_clusters(scaled.tolist(), draw, STARTS, 1 + iterations)
     twin.add(rows, list(np.eye(3)[[clusters.nearest(row) for row in scaled.tolist()]]), 1.0)
     for _ in range(iterations):
         twin.learn(rows, 1.0)

@@ -1,6 +1,6 @@
 """Online k-means as the papers write it: one row after the other, one centre after the other, plain lists."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 Row = Sequence[float]
 
@@ -35,3 +35,14 @@ class NaiveKMeans:
         """An iteration of Lloyd's algorithm on all rows."""
         self.counts = [0] * len(self.counts)
         self.learn(rows)
+
+
+def find_clusters(rows: Sequence[Row], draw: Callable[[], Sequence[Row]], starts: int, iterations: int) -> NaiveKMeans:
+    """The closest of the clusters that some iterations find, each time from other centres."""
+    found = []
+    for _ in range(starts):
+        centres = draw()
+        found.append(NaiveKMeans(centres, [0] * len(centres)))
+        for _ in range(iterations):
+            found[-1].iterate(rows)
+    return min(found, key=lambda one: sum(one.loss(row) for row in rows))

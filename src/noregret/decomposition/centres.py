@@ -10,6 +10,8 @@ from noregret.decomposition.kept import Kept, keep
 from noregret.decomposition.matrix_rows import row_dots, row_products
 
 Floats = NDArray[np.float64]
+STARTS = 5  # of k-means, of which the closest is taken
+MOST_SEEDS = 400  # rows that all of these are seeded with, since seeding takes most of the time
 LOST = 1e-8  # a difference of squares that is a smaller share of them has too few digits left
 
 
@@ -39,6 +41,23 @@ class Centres:
     @classmethod
     def start(cls, features: int) -> Self:
         return cls(np.zeros((0, features)), np.zeros(0, np.int64))
+
+    @classmethod
+    def find(cls, rows: Floats, k: int, random: np.random.Generator, iterations: int) -> Self:
+        """At most k clusters of rows: the closest of some that k-means finds, each from other rows.
+
+        Clusters of which two share a centre while another has two stay so; from a few starts one seldom ends there.
+        """
+        found, least = cls.start(rows.shape[1]), np.inf
+        for _ in range(max(1, min(STARTS, MOST_SEEDS // k))):
+            made = cls.start(rows.shape[1])
+            made.seed(rows, k, random)
+            made.step(rows)
+            made.refine(rows, iterations)
+            inertia = float(made.distances(rows).min(axis=1).sum())
+            if inertia < least:
+                found, least = made, inertia
+        return found
 
     @property
     def features(self) -> int:

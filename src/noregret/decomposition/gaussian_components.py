@@ -174,10 +174,7 @@ class Components:
         """
         rows = self.waiting
         scaled = rows / np.sqrt(self.spread_of_all())
-        centres = Centres.start(self.features)
-        centres.seed(scaled, k, random)
-        centres.step(scaled)
-        centres.refine(scaled, REFINEMENTS)
+        centres = Centres.find(scaled, k, random, REFINEMENTS)
         shares = np.zeros((len(rows), k))
         shares[np.arange(len(rows)), np.argmin(centres.distances(scaled), axis=1)] = 1.0
         check_size("mixture", k, self.features, self.full)

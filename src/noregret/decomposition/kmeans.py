@@ -69,13 +69,14 @@ class KMeans(UnsupervisedLearner[Centres]):
 
     def learn_rows(self, state: Centres, rows: MatrixRows) -> None:
         """Find centres where there are fewer than k, then move them; the first mini-batch is clustered as a whole."""
-        first = not state.steps
+        random = np.random.Generator(np.random.Philox(key=np.array([self.row_config.seed, state.steps], np.uint64)))
+        if not state.steps:
+            found = Centres.find(rows.dense, self.k, random, REFINEMENTS)
+            state.centres, state.counts, state.steps = found.centres, found.counts, found.steps
+            return
         if len(state.centres) < self.k:
-            key = np.array([self.row_config.seed, state.steps], np.uint64)
-            state.seed(rows.dense, self.k, np.random.Generator(np.random.Philox(key=key)))
+            state.seed(rows.dense, self.k, random)
         state.step(rows.dense)
-        if first:
-            state.refine(rows.dense, REFINEMENTS)
 
     def score_rows(self, state: Centres, rows: MatrixRows) -> Scored:
         """Distances to all centres, infinite where one is not known yet, and the square of the smallest."""
