@@ -49,7 +49,8 @@ def test_predictions_of_ratings_inside_a_prediction_change_none_of_them() -> Non
 
 def test_components_for_a_learner_are_not_shown_while_both_are_learned() -> None:
     def make() -> Any:
-        return MAKERS["pipe"]()
+        first: Any = nr.make("svd", rank=2, batch=4, native=False)
+        return (first | nr.make("arow", native=False)).learn(MATRIX[:6], CLASSES[:6])
 
     def act(learner: Any) -> None:
         with pytest.raises(nr.BadValue, match="label"):
@@ -65,22 +66,15 @@ def test_components_for_a_learner_are_not_shown_while_both_are_learned() -> None
 MAKERS: dict[str, Any] = {
     "ratings": lambda: nr.make("factorisation", k=2, native=False).learn(PAIRS[:9], STARS[:9]),
     "svd": make_svd,
-    "pipe": lambda: (make_first() | nr.make("arow", native=False)).learn(MATRIX[:6], CLASSES[:6]),
 }
 REFUSED: dict[str, Any] = {
     "ratings": lambda m: m.learn([("new", 1), (2, 1 << 1024)], [1.0, 2.0]),
     "svd": lambda m: m.learn([*MATRIX[9:11], [1e200] * 4]),
-    "pipe": lambda m: m.learn(MATRIX[6:9], ["red", "red", object()]),
 }
 LEARN: dict[str, Any] = {
     "ratings": lambda m: m.learn([("other", 2)], [3.0]),
     "svd": lambda m: m.learn(MATRIX[20:21]),
-    "pipe": lambda m: m.learn(MATRIX[20:21], ["green"]),
 }
-
-
-def make_first() -> Any:
-    return nr.make("svd", rank=2, batch=4, native=False)
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -92,7 +86,7 @@ def test_what_a_signal_handler_learned_is_not_undone_with_a_call_that_is_refused
             REFUSED[kind](learner)
 
     before, after = bytes(pack(make())), bytes(pack(LEARN[kind](make())))
-    until = {"ratings": 90, "svd": 60, "pipe": 45}[kind]  # lines: then the change is under way
+    until = {"ratings": 90, "svd": 60}[kind]  # lines: then the change is under way
     for learner, answer in islice(called_at_lines(make, act, LEARN[kind], 1, 1), until):
         assert pack(learner) == (before if isinstance(answer, nr.Error) else after)
         answered += not isinstance(answer, nr.Error)
