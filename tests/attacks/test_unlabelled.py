@@ -1,5 +1,7 @@
 """Learners without labels beside other threads, signal handlers, and code of the caller that runs inside a call."""
 
+import os
+import signal
 import threading
 from itertools import islice
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.data import blocks
+from noregret.decomposition import matrix_rows
 from noregret.decomposition.documents import own_documents
 from noregret.decomposition.svd import SVD
 from noregret.learner.model_file import pack, unpack
@@ -201,3 +204,29 @@ def test_waiting_documents_with_values_behind_the_last_row_are_refused() -> None
     offsets = np.minimum(arrays["pending.offsets"], arrays["pending.offsets"][-1] - 1)
     with pytest.raises(nr.Error, match="rows of a mini-batch do not fit together"):
         unpack(seal(header, {**arrays, "pending.offsets": offsets}), "m.nr")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_rows_that_a_thread_was_turning_into_a_matrix_do_not_stop_the_child_of_a_fork(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner, holds, release, turn = make_svd(), threading.Event(), threading.Event(), blocks.to_dense
+
+    def slowly(block: Any) -> Any:
+        holds.set()
+        release.wait(20)
+        return turn(block)
+
+    monkeypatch.setattr(matrix_rows, "to_dense", slowly)
+    thread = threading.Thread(target=lambda: learner.copy().learn(MATRIX))
+    thread.start()
+    holds.wait(20)
+    monkeypatch.undo()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        learner.learn(MATRIX)
+        os._exit(7)
+    release.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
