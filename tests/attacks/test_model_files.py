@@ -138,6 +138,7 @@ def test_arrays_that_no_learner_can_have_are_refused(name: str, array: str, valu
         ("online pca, drawn", "state", "rows", 12),
         ("incremental pca", "state", "mean_of", 12),
         ("gaussian", "state", "count", 12),
+        ("mixture", "state", "effective", 1e-320),
         ("dictionary", "rows", "features", 2**28),
         ("svd, rows", "rows", "features", 2**28),
         ("svd, rows", "state", "rows", 2**40),

@@ -1,5 +1,7 @@
 """Learners without labels beside other threads, signal handlers, and code of the caller that runs inside a call."""
 
+import os
+import signal
 import threading
 from itertools import islice
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.data import blocks
+from noregret.decomposition import matrix_rows
 from noregret.decomposition.documents import own_documents
 from noregret.decomposition.svd import SVD
 from noregret.learner.model_file import pack, unpack
@@ -49,7 +52,8 @@ def test_predictions_of_ratings_inside_a_prediction_change_none_of_them() -> Non
 
 def test_components_for_a_learner_are_not_shown_while_both_are_learned() -> None:
     def make() -> Any:
-        return MAKERS["pipe"]()
+        first: Any = nr.make("svd", rank=2, batch=4, native=False)
+        return (first | nr.make("arow", native=False)).learn(MATRIX[:6], CLASSES[:6])
 
     def act(learner: Any) -> None:
         with pytest.raises(nr.BadValue, match="label"):
@@ -65,22 +69,15 @@ def test_components_for_a_learner_are_not_shown_while_both_are_learned() -> None
 MAKERS: dict[str, Any] = {
     "ratings": lambda: nr.make("factorisation", k=2, native=False).learn(PAIRS[:9], STARS[:9]),
     "svd": make_svd,
-    "pipe": lambda: (make_first() | nr.make("arow", native=False)).learn(MATRIX[:6], CLASSES[:6]),
 }
 REFUSED: dict[str, Any] = {
     "ratings": lambda m: m.learn([("new", 1), (2, 1 << 1024)], [1.0, 2.0]),
     "svd": lambda m: m.learn([*MATRIX[9:11], [1e200] * 4]),
-    "pipe": lambda m: m.learn(MATRIX[6:9], ["red", "red", object()]),
 }
 LEARN: dict[str, Any] = {
     "ratings": lambda m: m.learn([("other", 2)], [3.0]),
     "svd": lambda m: m.learn(MATRIX[20:21]),
-    "pipe": lambda m: m.learn(MATRIX[20:21], ["green"]),
 }
-
-
-def make_first() -> Any:
-    return nr.make("svd", rank=2, batch=4, native=False)
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -92,7 +89,7 @@ def test_what_a_signal_handler_learned_is_not_undone_with_a_call_that_is_refused
             REFUSED[kind](learner)
 
     before, after = bytes(pack(make())), bytes(pack(LEARN[kind](make())))
-    until = {"ratings": 90, "svd": 60, "pipe": 45}[kind]  # lines: then the change is under way
+    until = {"ratings": 90, "svd": 60}[kind]  # lines: then the change is under way
     for learner, answer in islice(called_at_lines(make, act, LEARN[kind], 1, 1), until):
         assert pack(learner) == (before if isinstance(answer, nr.Error) else after)
         answered += not isinstance(answer, nr.Error)
@@ -207,3 +204,29 @@ def test_waiting_documents_with_values_behind_the_last_row_are_refused() -> None
     offsets = np.minimum(arrays["pending.offsets"], arrays["pending.offsets"][-1] - 1)
     with pytest.raises(nr.Error, match="rows of a mini-batch do not fit together"):
         unpack(seal(header, {**arrays, "pending.offsets": offsets}), "m.nr")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_rows_that_a_thread_was_turning_into_a_matrix_do_not_stop_the_child_of_a_fork(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    learner, holds, release, turn = make_svd(), threading.Event(), threading.Event(), blocks.to_dense
+
+    def slowly(block: Any) -> Any:
+        holds.set()
+        release.wait(20)
+        return turn(block)
+
+    monkeypatch.setattr(matrix_rows, "to_dense", slowly)
+    thread = threading.Thread(target=lambda: learner.copy().learn(MATRIX))
+    thread.start()
+    holds.wait(20)
+    monkeypatch.undo()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        learner.learn(MATRIX)
+        os._exit(7)
+    release.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

@@ -12,7 +12,7 @@ from noregret.decomposition.steady import SteadyLearner
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import as_learner, describe, with_probabilities
 from noregret.learner.base_learner import BaseLearner, Transforms
-from noregret.learner.change import Locked, nothing_to_undo
+from noregret.learner.change import Locked
 from noregret.learner.encode import one_row
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
@@ -98,8 +98,7 @@ class Decomposed(BaseLearner):
 
         with self._lock:
             self._change.settle()
-            learners = [self.decomposition, self.learner]
-            return self._change.run(lambda: run_whole(learners, self._change, act, self._own_state()), nothing_to_undo)
+            return run_whole([self.decomposition, self.learner], self._change, act, self._own_state())
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round."""

@@ -29,6 +29,7 @@ CAPPE = (
     "Statistical Society B 71, 2009; Titterington, Recursive parameter estimation using incomplete data, ibid. 46, 1984"
 )
 SHOWN = 20  # components
+LEAST_EFFECTIVE = 1e-12  # 1 over it is far from infinite
 PER_COMPONENT = 50  # rows of the start for each component, where nothing else is asked for
 FEWEST = 10  # rows for each component, of which results are made that are asked for earlier
 
@@ -213,7 +214,7 @@ class Mixture(DensityLearner[Components]):
             raise corrupt("the weights of its components are not positive, or their sum is not 1")
         state.count = read_count(header, "count", least=1)
         state.effective = read_number(header.get("effective"), "effective")
-        if not 0.0 < state.effective <= state.count * (1.0 + 1e-6):
+        if not LEAST_EFFECTIVE < state.effective <= state.count * (1.0 + 1e-6):
             raise corrupt("effective must be positive, and not above the number of rows")
         if len(state.waiting) not in ((state.count,) if k < self.k else (0,)):
             raise corrupt("the rows that wait for components are not those it has seen")

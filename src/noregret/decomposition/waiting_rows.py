@@ -1,8 +1,8 @@
 """Rows that wait for their mini-batch to be full, in a few parts, so that each is copied only a few times."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
+from noregret.decomposition.kept_property import kept
 from noregret.decomposition.matrix_rows import MatrixRows, empty_rows, take_rows
 
 
@@ -28,7 +28,7 @@ class WaitingRows:
             join_last(parts)
         return WaitingRows(tuple(parts))
 
-    @cached_property
+    @kept
     def whole(self) -> MatrixRows:
         """All of them together."""
         parts = [*self.parts]

@@ -42,7 +42,13 @@ class Change:
 
         Otherwise what such a call learned would be undone with an act that fails.
         """
-        return self.run(lambda: self.run(act, save()), nothing_to_undo)
+        undos = list[Undo]()
+
+        def save_first() -> Result:
+            undos.append(save())
+            return act()
+
+        return self.run(save_first, lambda: [undo() for undo in undos])
 
     def settle(self) -> None:
         """Before a call: undo what was cut off. A call that comes from inside a change is refused."""
@@ -64,10 +70,6 @@ class Change:
                 return True
             frame = frame.f_back
         return False
-
-
-def nothing_to_undo() -> None:
-    """How to undo a change that has not changed anything yet."""
 
 
 class Locked:
