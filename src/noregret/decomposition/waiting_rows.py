@@ -12,7 +12,7 @@ class WaitingRows:
 
     parts: tuple[MatrixRows, ...] = ()
 
-    @cached_property
+    @kept
     def rows(self) -> int:
         return sum(part.rows for part in self.parts)
 
