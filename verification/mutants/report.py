@@ -25,7 +25,7 @@ original; they are listed by hand at the end, each with the reason.
 
 def cells(score: Score) -> tuple[str, ...]:
     counts = (score.mutants, score.killed, score.equivalent, score.survived)
-    return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
+    return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %" if score.mutants else "no result yet")
 
 
 def describe_recall(in_part: Sequence[Verdict], untried: int) -> str:
