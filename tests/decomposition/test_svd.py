@@ -96,7 +96,7 @@ def test_a_row_can_be_revised_to_have_new_features_or_none() -> None:
     assert close(rebuilt(learner), [[1.0, 2.0, 0.0], [1.0, 0.0, 4.0], [0.0, 1.0, 0.0]])
     assert close(rebuilt(learner.revise(0, {})), [[0.0, 0.0, 0.0], [1.0, 0.0, 4.0], [0.0, 1.0, 0.0]])
     assert close(rebuilt(learner.learn([{"d": 1.0}]).revise(2, {"b": 2.0}))[2], [0.0, 2.0, 0.0, 0.0])
-    gaps = make(1, 2, keep_rows="yes", missing="nan").learn([[1.0, 2.0], [2.0, 4.0], [5.0, 5.0]])
+    gaps = make(1, 2, keep_rows="yes", missing="nan", fill="pinv").learn([[1.0, 2.0], [2.0, 4.0], [5.0, 5.0]])
     gaps.learn([[1.0, 2.0]] * 9).remove(2)
     known = gaps.components[0, 1] / gaps.components[0, 0]
     assert close(gaps.impute([[4.0, np.nan]]), [[4.0, 4.0 * known]])
@@ -224,7 +224,7 @@ def test_losses_with_missing_entries_are_those_of_the_observed_ones() -> None:
     holes = np.random.default_rng(3).random(X.shape) < 0.3
     holes[:3] = False
     given = np.where(holes, np.nan, X)
-    learner, twin = make(2, missing="nan"), NaiveSVD(2)
+    learner, twin = make(2, missing="nan", fill="pinv"), NaiveSVD(2)
     for number, row in enumerate(given):
         loss = learner.play(row[None]).losses[0]
         filled = twin.fill(row) if number else row

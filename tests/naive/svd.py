@@ -50,3 +50,30 @@ class NaiveSVD:
         scaled = right[kept].T * values[kept]
         guess = scaled @ np.linalg.pinv(scaled[there]) @ row[there]
         return np.where(there, row, guess)
+
+
+class NoisySVD(NaiveSVD):
+    """The same, where what the rank leaves out is noise of the entries that were observed."""
+
+    def __init__(self, rank: int) -> None:
+        super().__init__(rank)
+        self.lost, self.freedom = 0.0, 0
+
+    def learn(self, row: np.ndarray) -> None:
+        there = ~np.isnan(row)
+        filled = self.fill(row) if self.matrix.size else np.nan_to_num(row)
+        whole = np.concatenate((self.matrix.reshape(-1, row.size), filled[None]))
+        self.matrix = best_approximation(whole, self.rank)
+        self.lost += float(((whole - self.matrix) ** 2).sum())
+        self.freedom += max(int(there.sum()) - self.rank, 0)
+
+    def fill(self, row: np.ndarray) -> np.ndarray:
+        """The z that minimises |x - A z|^2 + noise |z|^2, by its normal equations."""
+        there = ~np.isnan(row)
+        if there.all() or not self.freedom or self.lost < 1e-20:
+            return super().fill(row)
+        _, values, right = np.linalg.svd(self.matrix, full_matrices=False)
+        scaled = right[: self.rank].T * values[: self.rank]
+        seen, noise = scaled[there], len(self.matrix) * self.lost / self.freedom
+        z = np.linalg.solve(seen.T @ seen + noise * np.eye(seen.shape[1]), seen.T @ row[there])
+        return np.where(there, row, scaled @ z)

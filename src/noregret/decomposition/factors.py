@@ -22,6 +22,7 @@ ROUNDING = 1e-13  # directions smaller than this share are rounding errors, what
 WELL_SPREAD = 1e-3  # of the diagonal of R: columns are then far from dependent on each other
 SMALL_MATRIX = 4.0  # how many multiplications an entry of a small matrix takes per column, to decompose it
 SMALLEST = 1e-290  # directions smaller than this lose digits as numbers near 0 do
+MOST_LOST = 1e300  # so that it stays finite
 DRIFT = 1e-8  # how far the columns of the basis may be from orthonormal before they are made so again
 
 
@@ -62,6 +63,8 @@ class Factors:
     rows: int = 0  # of the matrix
     left: RowFactors | None = None  # V, where it is kept
     frame: Floats | None = None  # r x rank: what the columns of U are in coordinates that turn as little as possible
+    lost: float = 0.0  # the squared size of all directions that were dropped at the ceiling
+    freedom: float = 0.0  # of rows with missing entries: how many entries were observed beyond the rank
 
     @classmethod
     def start(cls, features: int, limits: Limits, keep_rows: bool = False) -> Self:
@@ -100,6 +103,18 @@ class Factors:
     def mean(self) -> Floats:
         """The mean of all rows."""
         return self.basis @ (self.turn @ (self.values * self.sums)) / max(self.rows, 1)
+
+    @property
+    def noise(self) -> float:
+        """The variance of an entry that the rank leaves out, times the rows; 0 where nothing is missing or dropped."""
+        return self.rows * (self.lost / self.freedom) if self.freedom else 0.0
+
+    def count_kept(self, values: Floats, before: float = 0.0) -> int:
+        """How many singular values are kept of a matrix that was made of one of the size `before`; others are lost."""
+        r = self.limits.count(values, before)
+        if r == self.limits.rank:
+            self.lost = min(self.lost + float(values[r:] @ values[r:]), MOST_LOST)
+        return r
 
     def start_frame(self) -> None:
         """Let the coordinates of rows be their components as they are now, and turn as little as possible from then on.
@@ -183,7 +198,7 @@ class Factors:
         before = self.right
         triangle = np.linalg.qr(np.concatenate(((before * self.values).T, rows)), mode="r")
         _, values, right = np.linalg.svd(triangle)
-        r = self.limits.count(values)
+        r = self.count_kept(values)
         signs = choose_signs(before, right[:r].T)
         sums = before @ (self.values * self.sums) + rows.sum(axis=0)
         self.basis, self.turn = np.asfortranarray(right[:r].T * signs), np.eye(r)
@@ -196,7 +211,7 @@ class Factors:
         """The same where a basis of all features is the smaller one: decompose diag(s) U' with the rows below it."""
         before = self.right
         left, values, right = np.linalg.svd(np.concatenate(((before * self.values).T, rows)), full_matrices=False)
-        r = self.limits.count(values)
+        r = self.count_kept(values)
         signs = choose_signs(before, right[:r].T)
         self.basis, self.turn = np.asfortranarray(right[:r].T * signs), np.eye(r)
         self.values = values[:r].copy()
@@ -213,6 +228,7 @@ class Factors:
             self.left.append(old, other.left.whole(other.rank) @ new)
         self.sums = old.T @ self.sums + new.T @ other.sums
         self.rows += other.rows
+        self.lost, self.freedom = min(self.lost + other.lost, MOST_LOST), self.freedom + other.freedom
 
     def split(self, columns: Floats) -> tuple[Floats, Floats, Floats]:
         """Columns as basis @ inside + new @ outside, where `new` has orthonormal columns outside of the basis."""
@@ -228,7 +244,7 @@ class Factors:
         """Take the factors of [basis new] @ small; returns what its right side is multiplied with to become V."""
         before = float(self.values[0]) if self.rank else 0.0
         turn, values, right = np.linalg.svd(small, full_matrices=False)
-        r = self.limits.count(values, before)
+        r = self.count_kept(values, before)
         turn, right = turn[:, :r], right[:r].T
         self.basis = np.asfortranarray(np.concatenate((self.basis, new), axis=1))
         signs = choose_signs(self.turn, turn, self.basis)

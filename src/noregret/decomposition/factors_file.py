@@ -4,13 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
-from noregret.decomposition.factors import Factors
-from noregret.learner.header_fields import corrupt, read_count
+from noregret.decomposition.factors import MOST_LOST, Factors
+from noregret.learner.header_fields import corrupt, read_count, read_number
 from noregret.learner.model_file import Arrays, Header
 
 Floats = NDArray[np.float64]
 UNEVEN = 1e-6  # how far columns may be from orthonormal
 LONGEST = 1.0 + UNEVEN  # an entry of columns that are orthonormal
+MOST_FREEDOM = 1e18  # more entries than can be observed
 MOST_BLOCKS = 64  # of rows: each is larger than the one after it
 
 
@@ -23,7 +24,8 @@ def dump_factors(factors: Factors) -> tuple[Header, Arrays]:
     blocks = [] if left is None else list(zip(left.blocks, left.rotations, strict=True))
     for number, (block, rotation) in enumerate(blocks):
         arrays |= {f"rows.{number}": np.ascontiguousarray(block), f"rotation.{number}": np.ascontiguousarray(rotation)}
-    return {"rows": factors.rows, "blocks": len(blocks)}, arrays
+    noise = {"lost": factors.lost, "freedom": factors.freedom} if factors.freedom else {}
+    return {"rows": factors.rows, "blocks": len(blocks), **noise}, arrays
 
 
 def restore_factors(fresh: Factors, header: Header, arrays: Arrays) -> Factors:
@@ -39,6 +41,10 @@ def restore_factors(fresh: Factors, header: Header, arrays: Arrays) -> Factors:
         raise corrupt("the factors of its matrix are not orthonormal")
     fresh.basis, fresh.turn, fresh.values, fresh.sums = np.asfortranarray(basis), turn, values, sums
     fresh.rows = rows
+    if "lost" in header:
+        fresh.lost, fresh.freedom = (read_number(header.get(name), name) for name in ("lost", "freedom"))
+        if not 0.0 <= fresh.lost <= MOST_LOST or not 1.0 <= fresh.freedom <= MOST_FREEDOM:
+            raise corrupt("what its matrix lost does not fit its rows")
     if "frame" in arrays:
         frame = read_array(arrays, "frame", 2)
         if frame.shape != (r, limits.rank) or not are_orthonormal(frame.T):

@@ -31,16 +31,21 @@ def find_observed(rows: MatrixRows, absent: bool) -> NDArray[np.bool_]:
 
 
 def fill_missing(factors: Factors, rows: Floats, observed: NDArray[np.bool_]) -> Filled:
-    """Fill in the smallest coordinates, in units of the singular values, that explain the observed entries best.
+    """Fill in the smallest coordinates z, in units of the singular values, that explain the observed entries best.
 
     That is, the missing part of x is U_mis diag(s) pinv(U_obs diag(s)) x_obs. Directions of U_obs diag(s) that are
     rounding errors beside the largest singular value explain nothing: what is divided by them would be of any size.
+    Where directions were dropped at the ceiling, observed entries have noise. With fill="ridge", z of a row that is not
+    complete minimises |x_obs - U_obs diag(s) z|^2 + noise |z|^2: the most probable one (Tipping and Bishop 1999).
     """
-    right, values = factors.right, factors.values
+    right, values, noise = factors.right, factors.values, factors.noise
     least = factors.limits.least(float(values.max(initial=0.0)))
+    ridge = np.sqrt(noise) * np.eye(factors.rank)[: factors.rank if noise > least * least else 0]
     filled, components, errors = rows.copy(), np.zeros((len(rows), factors.rank)), np.zeros(len(rows))
     for number, there in enumerate(observed):
-        components[number] = values * solve(right[there] * values, rows[number, there], least)
+        penalty = ridge[:0] if there.all() else ridge
+        explaining, wanted = np.concatenate((right[there] * values, penalty)), rows[number, there]
+        components[number] = values * solve(explaining, np.append(wanted, np.zeros(len(penalty))), least)
         guess = right @ components[number]
         rest = filled[number, there] - guess[there]
         errors[number] = rest @ rest

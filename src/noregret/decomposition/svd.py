@@ -55,6 +55,12 @@ Floats = NDArray[np.float64]
             "values that are missing: none; those that are NaN; also features that a dict or a sparse row leaves out",
             search=("refuse",),
         ),
+        "fill": Choice(
+            "ridge",
+            {"ridge": True, "pinv": False},
+            "missing values are filled in with a penalty for the noise that the rank leaves out, or by least squares",
+            search=("ridge",),
+        ),
     },
     options=ROW_OPTIONS,
     merge=Merge("exact", "the decomposition of the rows of both, up to the rank"),
@@ -65,7 +71,7 @@ class SVD(SteadyLearner[Factors]):
     kind: ClassVar[str] = "svd"
 
     def __init__(self, rank: float, batch: float, threshold: float, **options: Any) -> None:
-        chosen = {name: options.pop(name) for name in ("ceiling", "keep_rows", "missing")}
+        chosen = {name: options.pop(name) for name in ("ceiling", "keep_rows", "missing", "fill")}
         super().__init__(batch, missing=chosen["missing"] != "refuse", **options)
         self.chosen, self.rank, self.threshold = chosen, check_whole("svd", "rank", rank), threshold
         filled_or_projected = self.missing_values or chosen["ceiling"] == "project"  # by the rows before them
@@ -88,7 +94,7 @@ class SVD(SteadyLearner[Factors]):
         return self.batch or (quickest_batch(width, self.rank) if self.looks_early else FEW)
 
     def learn_rows(self, state: Factors, rows: MatrixRows) -> None:
-        state.append(self._fill(state, rows).rows if self.missing_values else rows.dense)
+        state.append(self._fill_learned(state, rows) if self.missing_values else rows.dense)
 
     def score_rows(self, state: Factors, rows: MatrixRows) -> Scored:
         if self.missing_values:
@@ -100,6 +106,14 @@ class SVD(SteadyLearner[Factors]):
 
     def _fill(self, state: Factors, rows: MatrixRows) -> Any:
         return fill_missing(state, rows.dense, find_observed(rows, self.chosen["missing"] == "absent"))
+
+    def _fill_learned(self, state: Factors, rows: MatrixRows) -> Floats:
+        """The rows to be learned, filled in; counts what they tell of the noise."""
+        observed = find_observed(rows, self.chosen["missing"] == "absent")
+        filled: Floats = fill_missing(state, rows.dense, observed).rows
+        if self.chosen["fill"] == "ridge":
+            state.freedom += float(np.maximum(observed.sum(axis=1) - self.rank, 0).sum())
+        return filled
 
     # ---- results -------------------------------------------------------------------------------------------------
 
@@ -155,7 +169,7 @@ class SVD(SteadyLearner[Factors]):
             block, widths = self.encoder.encode(one_row(x, self.missing_values), learn=True)
             rows = take_rows(block, 0, 1, int(widths[0]), self.missing_values)
             self.make_room(state, rows.width)
-            values = self._fill(state, rows).rows if self.missing_values else rows.dense
+            values = self._fill_learned(state, rows) if self.missing_values else rows.dense
             factor_changes.revise_row(state, number, values[0])
 
         return self._alter(change)
