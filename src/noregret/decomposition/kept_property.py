@@ -13,9 +13,9 @@ class kept(Generic[Value]):  # noqa: N801 - a decorator
     """A property that is kept where it was computed; two threads at once may compute it twice."""
 
     def __init__(self, find: Callable[[Any], Value]) -> None:
-        self.find, self.name, self.__doc__ = find, find.__name__, find.__doc__
+        self.func, self.name, self.__doc__ = find, find.__name__, find.__doc__
 
     def __get__(self, one: Any, owner: type | None = None) -> Value:
-        found = self.find(one)
+        found = self.func(one)
         vars(one)[self.name] = found  # which is found before this descriptor from now on
         return found
