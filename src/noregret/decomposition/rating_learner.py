@@ -24,6 +24,7 @@ from noregret.decomposition.rating_loops import (
     Pairs,
     Rounds,
 )
+from noregret.decomposition.rating_names import Numbers, find_numbers
 from noregret.decomposition.rating_rows import read_one, read_pair, read_ratings
 from noregret.decomposition.rating_state import RatingState, Shape, find_touched
 from noregret.decomposition.rating_stream import RowReader
@@ -65,19 +66,6 @@ class Progress(NamedTuple):
     rmse: float
     biases: float  # of the mean with the damped biases of user and item
     mean: float  # of the mean of all ratings so far
-
-
-class Numbers(dict[Id, int]):
-    """Users, or items, by number in the order of their appearance."""
-
-    def __missing__(self, name: Id) -> int:
-        number = self[name] = len(self)
-        return number
-
-    def truncate(self, size: int) -> None:
-        """Forget all but the first; may be repeated."""
-        while len(self) > size:
-            self.popitem()
 
 
 class RatingLearner(BaseLearner):
@@ -407,8 +395,3 @@ def find_largest(values: Floats, count: int) -> Integers:
     if count < values.size:
         places = np.flatnonzero(values >= np.partition(values, -count)[-count])
     return places[np.argsort(-values[places], kind="stable")[:count]]
-
-
-def find_numbers(known: Numbers, names: list[Id]) -> Integers:
-    """The numbers of users, or items; NOTHING for those that are not known."""
-    return np.array([known.get(name, NOTHING) for name in names], np.int64)
