@@ -65,6 +65,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "rating_columns": RATINGS,
     "rating_learner": RATINGS,
     "rating_loops": RATINGS,
+    "rating_names": RATINGS,
     "rating_one": RATINGS,
     "rating_rows": RATINGS,
     "rating_state": RATINGS,

@@ -24,6 +24,7 @@ from noregret.decomposition.rating_loops import (
     Pairs,
     Rounds,
 )
+from noregret.decomposition.rating_names import Numbers, find_numbers
 from noregret.decomposition.rating_rows import read_one, read_pair, read_ratings
 from noregret.decomposition.rating_state import RatingState, Shape, find_touched
 from noregret.decomposition.rating_stream import RowReader
@@ -41,7 +42,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 OPTIONS = ("task", "seed", "native")
 LARGEST_SEED = 2**63
-LARGEST_ID = 1 << 1024  # every float is below it; a number of thousands of digits cannot be written to a file
 PLAIN = {float, int, np.float64, np.float32, np.int64, np.int32}  # types of ratings of single rows
 SHOWN = 10  # items
 SCALE = {
@@ -67,31 +67,6 @@ class Progress(NamedTuple):
     rmse: float
     biases: float  # of the mean with the damped biases of user and item
     mean: float  # of the mean of all ratings so far
-
-
-class Numbers(dict[Id, int]):
-    """Users, or items, by number in the order of their appearance."""
-
-    def __missing__(self, name: Id) -> int:
-        if isinstance(name, int) and abs(name) >= LARGEST_ID:
-            raise OverflowError
-        number = self[name] = len(self)
-        return number
-
-    def number(self, names: list[Id], what: str) -> Integers:
-        """The numbers of users, or items; new ones get the next."""
-        try:
-            return np.fromiter(map(self.__getitem__, names), np.int64, len(names))
-        except OverflowError:
-            row = next(at for at, name in enumerate(names) if isinstance(name, int) and abs(name) >= LARGEST_ID)
-            raise BadValue(
-                f"row {row}: the {what} is a number of too many digits; give it as a text", row=row
-            ) from None
-
-    def truncate(self, size: int) -> None:
-        """Forget all but the first; may be repeated."""
-        while len(self) > size:
-            self.popitem()
 
 
 class RatingLearner(BaseLearner):
@@ -428,8 +403,3 @@ def find_largest(values: Floats, count: int) -> Integers:
     if count < values.size:
         places = np.flatnonzero(values >= np.partition(values, -count)[-count])
     return places[np.argsort(-values[places], kind="stable")[:count]]
-
-
-def find_numbers(known: Numbers, names: list[Id]) -> Integers:
-    """The numbers of users, or items; NOTHING for those that are not known."""
-    return np.array([known.get(name, NOTHING) for name in names], np.int64)
