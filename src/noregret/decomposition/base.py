@@ -134,10 +134,7 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
         return X
 
     def check_rows(self, rows: MatrixRows, start: int) -> None:
-        """Raise BadValue where the values of a row, the first of which is number `start`, are not those of the method.
-
-        Called once for every row, before it is scored or learned.
-        """
+        """Raise BadValue where the values of a row are not those of the method; the first row is number `start`."""
 
     # ---- rounds --------------------------------------------------------------------------------------------------
 

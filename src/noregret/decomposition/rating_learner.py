@@ -16,14 +16,7 @@ from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import targets
 from noregret.data.transcript import Transcript
 from noregret.decomposition.rating_columns import ITEM, USER, Id, check_id
-from noregret.decomposition.rating_loops import (
-    AVERAGING,
-    ERRORS,
-    PLAYED,
-    SUM,
-    Pairs,
-    Rounds,
-)
+from noregret.decomposition.rating_loops import AVERAGING, ERRORS, PLAYED, SUM, Pairs, Rounds
 from noregret.decomposition.rating_names import Numbers, find_numbers
 from noregret.decomposition.rating_rows import read_one, read_pair, read_ratings
 from noregret.decomposition.rating_state import RatingState, Shape, find_touched
