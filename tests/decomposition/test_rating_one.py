@@ -333,7 +333,7 @@ def test_a_call_at_any_line_of_a_single_rating_comes_before_it_or_after_it(what:
 
 
 def test_threads_learn_all_their_single_ratings() -> None:
-    make().learn_one((0, 0), 3.0)  # loops are there
+    make().learn([(0, 0)], [3.0])  # loops are there
     learner, each = make(), 300
 
     def learn(user: int) -> None:
