@@ -344,7 +344,7 @@ class UnsupervisedLearner(NamedComponents, BaseLearner, Generic[AnyState]):
     def undo_of_calls(self) -> Undo:
         with self._lock:
             self._change.settle()
-            return super().undo_of_calls() if self.encoder.transforms else undo_by_reference(self)
+            return BaseLearner.undo_of_calls(self) if self.encoder.transforms else undo_by_reference(self)
 
     @property
     def features(self) -> int:
