@@ -266,3 +266,19 @@ def test_a_seeded_sample_is_noticed_and_what_is_not_broken_is_left_in_peace() ->
 def test_every_learner_is_a_subject() -> None:
     built_in = {card.name for card in nr.learners() if card.module.startswith("noregret.learners.")}
     assert built_in <= set(subjects.subjects())
+
+
+def test_a_method_may_lose_its_only_call_of_super() -> None:
+    """The code that is left has no free variable, but the function has one."""
+    from noregret.decomposition import density_learner
+
+    file, owner = Path(str(density_learner.__file__)), "DensityLearner.column_titles"
+    left = next(one for one in mutants(file) if one.owner == owner and "super" in one.was and "super" not in one.now)
+    function = patch.running_function(density_learner, owner)
+    before = function.__code__
+    try:
+        patch.install(left)
+        assert function.__code__.co_freevars == before.co_freevars
+        assert function(None, 7) == ["log-density", "distance"]
+    finally:
+        function.__code__ = before

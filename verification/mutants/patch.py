@@ -67,7 +67,10 @@ def install(mutant: Mutant) -> None:
     if isinstance(thing, float):
         return set_everywhere(mutant.owner, thing, ast.literal_eval(assigned_value(mutant.source, mutant.owner)))
     function = running_function(module, mutant.owner)
-    function.__code__ = code_of(mutant.source, mutant.file, mutant.owner)
+    code = code_of(mutant.source, mutant.file, mutant.owner)
+    if not code.co_freevars:  # the statement that is gone was the only one with super()
+        code = code.replace(co_freevars=function.__code__.co_freevars)
+    function.__code__ = code
     if isinstance(thing, RuleCard):
         now = decorator_arguments(mutant.source, mutant.owner)
         for hook in ("score", "weight", "final", "weight_param", "check"):
