@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.decomposition.rating_learner import find_largest
+from noregret.decomposition.largest import find_largest
 from noregret.learner.model_file import pack
 
 PAIRS = [("a", 1), ("b", 2), ("a", 2), ("c", 1), ("a", 1)]
@@ -122,7 +122,7 @@ def test_the_largest_values_are_those_of_a_stable_sort() -> None:
         values = rng.integers(0, 4, size) / 3.0
         for count in (1, 2, size - 1, size, size + 1):
             if count > 0:
-                assert find_largest(values, count).tolist() == np.argsort(-values, kind="stable")[:count].tolist()
+                assert find_largest(values, count) == np.argsort(-values, kind="stable")[:count].tolist()
 
 
 def test_ratings_of_a_user_are_told_in_the_order_of_their_items() -> None:

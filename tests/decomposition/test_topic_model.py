@@ -12,9 +12,10 @@ import noregret as nr
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.decomposition import topic_parameters as parameters
 from noregret.decomposition.documents import find_texts, is_document, list_documents, name_words, sort_words
+from noregret.decomposition.largest import find_largest
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_file import dump_topics, restore_topics
-from noregret.decomposition.topic_model import Topic, find_largest, find_words, number_words
+from noregret.decomposition.topic_model import Topic, find_words, number_words
 from noregret.decomposition.topic_words import TopicWords
 from tests.support import refusal, refused
 

@@ -10,8 +10,8 @@ from noregret.decomposition.kept import Kept, keep
 from noregret.decomposition.matrix_rows import row_dots, row_products
 
 Floats = NDArray[np.float64]
-STARTS = 5  # of k-means, of which the closest is taken
-MOST_SEEDS = 400  # rows that all of these are seeded with, since seeding takes most of the time
+STARTS = 5  # runs of k-means, of which the best is taken
+MOST_SEEDS = 400  # of all runs together: seeding takes most of the time
 LOST = 1e-8  # a difference of squares that is a smaller share of them has too few digits left
 
 
@@ -44,9 +44,9 @@ class Centres:
 
     @classmethod
     def find(cls, rows: Floats, k: int, random: np.random.Generator, iterations: int) -> Self:
-        """At most k clusters of rows: the closest of some that k-means finds, each from other rows.
+        """At most k clusters of rows: of several runs of k-means from other seeds, the one with the smallest inertia.
 
-        Clusters of which two share a centre while another has two stay so; from a few starts one seldom ends there.
+        k-means cannot leave an optimum in which two groups of rows share a centre and a third has two.
         """
         found, least = cls.start(rows.shape[1]), np.inf
         for _ in range(max(1, min(STARTS, MOST_SEEDS // k))):

@@ -12,10 +12,8 @@ from noregret.errors import BadValue, shown
 
 WORD = re.compile(r"\w\w+")
 FEW = 50  # columns of a frame that are searched for texts
-Name = TypeVar("Name")
-
-
 WANTED = "a document is a text, a list of words or a dict of counts"
+Name = TypeVar("Name")
 
 
 def list_documents(X: Any) -> Any:

@@ -17,7 +17,7 @@ from noregret.data.blocks import (
     to_dense,
     to_sparse,
 )
-from noregret.decomposition.kept_property import kept
+from noregret.decomposition.cached_property import cached_property
 from noregret.decomposition.memory import require_memory
 from noregret.errors import BadValue, shown
 from noregret.learner.header_fields import corrupt
@@ -42,14 +42,14 @@ class MatrixRows:
     def rows(self) -> int:
         return self.block.rows
 
-    @kept
+    @cached_property
     def dense(self) -> Floats:
         """The rows as a matrix of shape (rows, width)."""
         require_memory("a mini-batch", self.rows * self.width)
         found = to_dense(narrow(self.block, self.width)).val
         return found if found.shape[1] == self.width else pad_columns(found, self.width)
 
-    @kept
+    @cached_property
     def sparse(self) -> SparseBlock:
         """The rows in compressed sparse form."""
         found = to_sparse(narrow(self.block, self.width))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import targets
 from noregret.data.transcript import Transcript
+from noregret.decomposition.largest import find_largest
 from noregret.decomposition.rating_columns import ITEM, USER, Id, check_id
 from noregret.decomposition.rating_loops import AVERAGING, ERRORS, PLAYED, SUM, Pairs, Rounds
 from noregret.decomposition.rating_names import Numbers, find_numbers
@@ -298,7 +299,7 @@ class RatingLearner(BaseLearner):
             found = self.score(np.full(items.size, number), items)
             best = find_largest(found, count)
             names = list(self.item_numbers)
-            return [(names[items[at]], float(found[at])) for at in best.tolist()]
+            return [(names[items[at]], float(found[at])) for at in best]
 
     def ratings_of(self, user: Any) -> dict[Id, float]:
         """The ratings of a user by item, the first one first; the last one where an item was rated again."""
@@ -388,11 +389,3 @@ class RatingLearner(BaseLearner):
         if not steps[0] == steps[1] == header["rounds"] == new.updates:
             raise corrupt("its rounds are not those of its users and items")
         return new
-
-
-def find_largest(values: Floats, count: int) -> Integers:
-    """The places of the largest values, so many at most, in order; of equal ones the first leads."""
-    places = np.arange(values.size)
-    if count < values.size:
-        places = np.flatnonzero(values >= np.partition(values, -count)[-count])
-    return places[np.argsort(-values[places], kind="stable")[:count]]

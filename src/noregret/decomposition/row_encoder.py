@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import Block, DenseBlock, Rows, SparseBlock, narrow, sort_rows, verify
 from noregret.data.inputs import RowsLike
-from noregret.decomposition.kept_property import kept
+from noregret.decomposition.cached_property import cached_property
 from noregret.errors import BadValue
 from noregret.features.feature_selectors import FeatureSelectors
 from noregret.features.frames import convert_frame
@@ -58,7 +58,7 @@ class RowConfig:
             **switches,
         )
 
-    @kept
+    @cached_property
     def allows_missing(self) -> bool:
         return self.missing or any(step.kind.accepts_missing for step in self.transforms)
 

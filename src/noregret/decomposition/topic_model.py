@@ -22,6 +22,7 @@ from noregret.decomposition.documents import (
     own_documents,
     sort_words,
 )
+from noregret.decomposition.largest import find_largest
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.topic_words import TopicWords
 from noregret.decomposition.word_filter import WordFilter
@@ -259,15 +260,6 @@ def find_words(rows: MatrixRows, known: int) -> tuple[Documents, NDArray[np.int6
     offsets = np.concatenate(([0], np.cumsum(np.bincount(row[inside], minlength=block.rows)))).astype(np.int64)
     documents = Documents(offsets, local.astype(np.int32), np.ascontiguousarray(counts[inside]), unknown)
     return documents, words.astype(np.int64)
-
-
-def find_largest(values: Floats, count: int) -> list[int]:
-    """Where the largest values are, in order, the first of equal ones first; most values are not sorted."""
-    few = np.arange(values.size)
-    if 0 < count < values.size:
-        few = np.flatnonzero(values >= np.partition(values, -count)[-count])
-    found: list[int] = few[np.argsort(-values[few], kind="stable")][:count].tolist()
-    return found
 
 
 def number_words(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

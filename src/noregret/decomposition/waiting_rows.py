@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from noregret.decomposition.kept_property import kept
+from noregret.decomposition.cached_property import cached_property
 from noregret.decomposition.matrix_rows import MatrixRows, empty_rows, take_rows
 
 
@@ -12,7 +12,7 @@ class WaitingRows:
 
     parts: tuple[MatrixRows, ...] = ()
 
-    @kept
+    @cached_property
     def rows(self) -> int:
         return sum(part.rows for part in self.parts)
 
@@ -28,7 +28,7 @@ class WaitingRows:
             join_last(parts)
         return WaitingRows(tuple(parts))
 
-    @kept
+    @cached_property
     def whole(self) -> MatrixRows:
         """All of them together."""
         parts = [*self.parts]

@@ -1,6 +1,6 @@
-"""Properties that are computed once.
+"""`cached_property` without a lock.
 
-Those of functools have a lock in Python 3.11: where another thread held it, the child of a fork would wait forever.
+That of functools has one in Python 3.11: if another thread holds it during a fork, the child waits forever.
 """
 
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 Value = TypeVar("Value")
 
 
-class kept(Generic[Value]):  # noqa: N801 - a decorator
-    """A property that is kept where it was computed; two threads at once may compute it twice."""
+class cached_property(Generic[Value]):  # noqa: N801 - a decorator
+    """A property that is computed once for each object; two threads at once may compute it twice."""
 
     def __init__(self, find: Callable[[Any], Value]) -> None:
         self.func, self.name, self.__doc__ = find, find.__name__, find.__doc__
