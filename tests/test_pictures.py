@@ -265,7 +265,7 @@ SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
 }
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("name", SMALL)
 def test_every_picture_can_be_drawn(name: str, tmp_path: Path) -> None:
     from PIL import Image

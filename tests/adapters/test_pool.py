@@ -106,7 +106,7 @@ def adversarial(rows: int) -> tuple[np.ndarray, np.ndarray]:
     ids=["hedge", "adahedge", "squint", "drift", "prune"],
 )  # fmt: skip
 @pytest.mark.parametrize("stream", ["noisy", "adversarial", "random", "changing"])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_regret_is_within_its_bound_and_the_vote_within_twice_the_loss(stream: str, options: dict[str, Any]) -> None:
     X, y = adversarial(400) if stream == "adversarial" else noisy(400, noise=0.5 if stream == "random" else 0.1)
     if stream == "changing":

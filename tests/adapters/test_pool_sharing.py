@@ -45,6 +45,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("form", ["dense", "dicts", "weighted", "constant", "scaled"])
 @pytest.mark.parametrize("task", TASKS)
 def test_sharing_changes_no_bit(task: str, form: str, shared: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,13 +101,14 @@ CASES = {
 }
 
 
-@pytest.mark.thinned(7)
+@pytest.mark.thinned(14)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_adapters_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_adapters_saved_and_loaded_go_on(case: Case, tmp_path: Path) -> None:
     check_save_and_go_on(case, tmp_path)

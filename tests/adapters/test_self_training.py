@@ -38,7 +38,7 @@ def obvious(rule: str, confidence: float, weight: float, X: Any = X, y: Any = Y)
     return learner, taken, left
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("weight", [0.25, 1.0])
 @pytest.mark.parametrize("confidence", [0.0, 0.4, 0.9])
 @pytest.mark.parametrize("rule", ["pa1", "arow", "ogd"])

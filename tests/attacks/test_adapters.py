@@ -114,7 +114,7 @@ MAKERS: dict[str, tuple[Callable[[], Any], dict[str, Callable[[Any], object]]]] 
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(("kind", "act"), [(kind, act) for kind, (_, acts) in MAKERS.items() for act in acts])
 def test_cut_off_at_a_line_an_adapter_is_as_before_or_as_after(kind: str, act: str) -> None:
     make, does = MAKERS[kind][0], MAKERS[kind][1][act]

@@ -56,7 +56,7 @@ def rule_maker(kind: str) -> Callable[[], Any]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("act", acts())
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_cut_off_at_a_line_it_is_as_before_or_as_after(kind: str, act: str) -> None:
     make, does = rule_maker(kind), acts()[act]
     allowed = outcome(make, does)
@@ -67,7 +67,7 @@ def test_cut_off_at_a_line_it_is_as_before_or_as_after(kind: str, act: str) -> N
 
 @pytest.mark.parametrize("kind", UNLABELLED)
 @pytest.mark.parametrize("act", acts_without_labels(ROWS))
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_cut_off_without_labels_it_is_as_before_or_as_after(kind: str, act: str) -> None:
     make, rows = maker(kind)
     does, rng = acts_without_labels(rows)[act], random.Random(f"{kind} {act}")
@@ -77,6 +77,7 @@ def test_cut_off_without_labels_it_is_as_before_or_as_after(kind: str, act: str)
             assert is_sound(learner, allowed, rows)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", ["arow", "ofs", "arow scaled"])
 @pytest.mark.parametrize("act", ["learn_one new names", "learn", "learn new class", "refused", "scores"])
 def test_cut_off_again_while_it_is_undone_it_is_as_before_or_as_after(kind: str, act: str) -> None:
@@ -98,6 +99,7 @@ def test_a_timer_may_fire_at_any_moment(act: str) -> None:
         assert is_sound(learner, allowed)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 @pytest.mark.parametrize("kind", cut_calls.KINDS)
 def test_a_timer_may_fire_at_any_moment_of_a_learner_without_labels_or_a_network(kind: str) -> None:

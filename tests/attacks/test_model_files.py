@@ -15,7 +15,7 @@ from tests.attacks.victims import VICTIMS
 TRIED = 2 * len(NAMES)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_files_that_are_attacked_are_sound(name: str) -> None:
     assert use(VICTIMS[name], seal(*saved(name, native=False))) == "loaded"

@@ -78,6 +78,7 @@ class Odd:
         return 1.0
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("how", ["learn", "learn_one", "predict_one"])
@@ -107,7 +108,7 @@ def test_a_value_that_calls_its_learner_is_refused_or_sees_the_state_before(how:
 
 @pytest.mark.parametrize("name", ["pack", "copy", "predict_one", "features", "learn"])
 @pytest.mark.parametrize("kind", [*UNLABELLED, *NETWORKS])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_a_value_that_calls_a_learner_without_labels_or_a_network(kind: str, name: str) -> None:
     make, rows = maker(kind)
     learner, said = make(), []
@@ -154,7 +155,7 @@ ANSWERS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("name", ANSWERS)
 @pytest.mark.parametrize("kind", [*UNLABELLED, *NETWORKS])
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(10)
 def test_a_call_at_any_line_of_another_is_refused_or_sees_the_state_before_or_after(kind: str, name: str) -> None:
     if kind in NETWORKS and name == "describe":
         return

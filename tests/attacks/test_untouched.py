@@ -31,6 +31,7 @@ def learned(name: str, algebra: str) -> nr.RuleLearner:
     return nr.make(name, native=False, algebra=algebra, columns="grow").learn(*stream(1))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("name", "algebra"), plays(BINARY))
 def test_a_refused_call_leaves_every_bit(name: str, algebra: str) -> None:
     learner, (X, y) = learned(name, algebra), stream(2, 8)
@@ -43,6 +44,7 @@ def test_a_refused_call_leaves_every_bit(name: str, algebra: str) -> None:
         assert bytes(pack(learner)) == before
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("name", "algebra"), plays(sorted({*BINARY, *TRICKY})))
 def test_wider_rows_that_are_only_scored_change_no_bit(name: str, algebra: str) -> None:
     learner, (X, y) = learned(name, algebra), stream(3)

@@ -72,6 +72,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_concept_learners_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:

@@ -155,6 +155,7 @@ def test_an_exception_of_a_predicate_leaves_the_learner_as_it_was() -> None:
     assert state(learner) == before
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("file", ["concepts/elimination.py", "concepts/concept_learner.py", "concepts/boolean_rows.py",
                                   "concepts/boolean_labels.py", "features/names.py"])  # fmt: skip
 @pytest.mark.parametrize(("negations", "new"), [(False, "new"), (True, "new"), (True, "d")])

@@ -96,7 +96,7 @@ def same_in_any_calls(make: Callable[[], nr.RuleLearner], piece: Callable[[int, 
 
 
 @either_engine
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_named_rows_in_any_calls_while_classes_and_features_appear(name: str, native: bool) -> None:
     X, y = growing(name, native)
     rows = rows_of(X)
@@ -104,7 +104,7 @@ def test_named_rows_in_any_calls_while_classes_and_features_appear(name: str, na
 
 
 @either_engine
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_sparse_matrices_that_grow_wider_in_any_calls(name: str, native: bool) -> None:
     X, y = growing(name, native)
     same_in_any_calls(lambda: nr.make(name, native=native), csr_pieces(X), y)
@@ -130,7 +130,7 @@ def test_compiled_full_matrices_in_any_calls_while_features_appear(name: str) ->
 
 
 @pytest.mark.parametrize("play", few(plays(algebras=["sparse", "dense", "reference"])), ids=str)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_dense_matrices_in_any_calls(play: Play) -> None:
     X, y = stream(play.task, dense=True, seed=6)
     same_in_any_calls(play.make, lambda a, b: X[a:b], y)
@@ -153,7 +153,7 @@ def test_compiled_dense_rows_that_grow_wider_differ_by_rounding_only(name: str) 
     near(parts.scores(rows), whole.scores(rows), tolerance=1e-12)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @either_engine
 def test_learn_one_in_a_loop_is_learn(name: str, native: bool) -> None:
     X, y = growing(name, native)
@@ -194,14 +194,14 @@ def test_play_learns_what_learn_learns(play: Play) -> None:
 
 
 @pytest.mark.parametrize("play", few(plays(["multiclass", "regression"])), ids=str)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_the_same_data_twice_give_the_same_bits(play: Play) -> None:
     X, y = stream(play.task, dense=False, seed=9)
     assert pack(play.make().learn(X, y)) == pack(play.make().learn(X.copy(), y.copy()))
 
 
 @either_engine
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_predicting_changes_nothing(name: str, native: bool) -> None:
     X, y = growing(name, native)
     learner = nr.make(name, native=native).learn(rows_of(X), y)
@@ -217,7 +217,7 @@ def test_predicting_changes_nothing(name: str, native: bool) -> None:
     assert pack(learner) == before
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @either_engine
 def test_predicting_one_row_is_predicting_it_among_others(name: str, native: bool) -> None:
     X, y = growing(name, native)

@@ -92,7 +92,7 @@ def stays_finite(learner: nr.RuleLearner, X: Any, y: Any, probe: Any) -> None:
 
 
 @pytest.mark.parametrize("play", list(dict.fromkeys([*EVERY_RULE, *few(PLAYS)])), ids=str)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_stays_finite(play: Play) -> None:
     probe, _ = stream(play.task, dense=False)
     for edge in EDGES:
@@ -102,7 +102,7 @@ def test_stays_finite(play: Play) -> None:
         assert learner.rounds == len(y) or edge in MAY_BE_REFUSED, edge.__name__
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("name", FEW)
 def test_compiled_stays_finite(name: str) -> None:
     probe, _ = stream("binary", dense=False)
@@ -121,7 +121,7 @@ def extremes(param: Param) -> list[float]:
 
 
 @pytest.mark.parametrize("play", EVERY_RULE, ids=str)
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 def test_stays_finite_whatever_its_parameters(play: Play) -> None:
     probe, _ = stream(play.task, dense=False)
     for name, param in play.card.numbers.items():

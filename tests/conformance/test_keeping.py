@@ -15,7 +15,7 @@ COVARIANCES = [play for play in plays(["multiclass"], ["sparse"]) if "covariance
 
 
 @pytest.mark.parametrize("play", list(dict.fromkeys([*few(plays()), *COVARIANCES])), ids=str)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_save_load_and_go_on_is_never_having_stopped(play: Play, tmp_path: Path) -> None:
     X, y = stream(play.task, dense=False, seed=11)
     unbroken = play.make(columns="grow").learn(X[:15, :7], y[:15])
@@ -55,7 +55,7 @@ def test_a_copy_goes_its_own_way(play: Play) -> None:
 
 
 @pytest.mark.parametrize("play", few(plays(["multiclass"])), ids=str)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_pickling_keeps_every_bit(play: Play) -> None:
     X, y = stream(play.task, dense=False, seed=14)
     learner = play.make().learn(X, y)

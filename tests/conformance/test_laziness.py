@@ -97,7 +97,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("counting")
 @pytest.mark.parametrize("play", BY_ROW, ids=str)
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 def test_the_cells_a_round_touches_do_not_depend_on_the_number_of_features(play: Play) -> None:
     few = cells_touched(play, 100)
     assert few > 0
@@ -105,7 +105,7 @@ def test_the_cells_a_round_touches_do_not_depend_on_the_number_of_features(play:
 
 
 @pytest.mark.parametrize("play", LAZY, ids=str)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_lazy_is_eager(play: Play) -> None:
     rounds = 150 if ALL else 40
     X, signs = streams.sparse(rounds, 30, density=0.2, seed=6)

@@ -102,7 +102,7 @@ def test_the_second_order_perceptron_adds_its_sums(play: Play) -> None:
 
 
 @pytest.mark.parametrize("play", POOLED, ids=str)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_pooling_adds_precisions_and_precisions_times_weights(play: Play) -> None:
     a, b, merged, _ = shards(play)
     P = [precision(learner) for learner in (a, b, merged)]
@@ -160,7 +160,7 @@ def test_rounds_updates_and_mistakes_add_and_the_shards_stay_as_they_were(card: 
 
 
 @pytest.mark.parametrize("card", MERGING, ids=lambda card: card.name)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_a_learner_that_saw_nothing_adds_nothing(card: nr.RuleCard) -> None:
     X, y = stream("multiclass", dense=False, seed=33)
     learner, empty = nr.make(card, native=False).learn(X, y), nr.make(card, native=False)
@@ -168,6 +168,7 @@ def test_a_learner_that_saw_nothing_adds_nothing(card: nr.RuleCard) -> None:
         assert same_bits(merged.scores(X), learner.scores(X))
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("card", CARDS, ids=NAMES)
 def test_a_rule_without_a_merge_law_refuses(card: nr.RuleCard) -> None:
     X, y = stream("binary", dense=False, seed=34)
@@ -177,6 +178,7 @@ def test_a_rule_without_a_merge_law_refuses(card: nr.RuleCard) -> None:
         a.merge(b)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("card", [card for card in MERGING if card.numbers], ids=lambda card: card.name)
 def test_learners_of_different_parameters_are_not_merged(card: nr.RuleCard) -> None:
     X, y = stream("binary", dense=False, seed=34)
@@ -217,7 +219,7 @@ MIXING = [
 
 
 @pytest.mark.parametrize(("card", "algebra"), MIXING, ids=lambda value: getattr(value, "name", value))
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_features_meet_by_name_and_classes_by_label(card: nr.RuleCard, algebra: str) -> None:
     gamma = {"gamma": 0.5} if algebra == "kernel" else {}
     a, b, rows = strangers(card.name, algebra=algebra, **gamma)
@@ -231,7 +233,7 @@ def test_features_meet_by_name_and_classes_by_label(card: nr.RuleCard, algebra: 
 
 
 @pytest.mark.parametrize(("name", "told"), TOLD)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_it_does_not_matter_who_is_asked_to_merge(name: str, told: dict[str, Any]) -> None:
     a, b, rows = strangers(name, **told)
     one_way, other_way = a.merge(b), b.merge(a)

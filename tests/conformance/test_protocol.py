@@ -34,7 +34,7 @@ CASES = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_rule_learners_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:

@@ -81,6 +81,7 @@ def test_a_label_that_is_not_finite_is_refused(play: Play) -> None:
         )
 
 
+@pytest.mark.thinned(3)
 @every_bad_value
 @either_engine
 def test_a_named_round_with_a_bad_label_is_refused(name: str, bad: float, native: bool) -> None:

@@ -71,7 +71,7 @@ class Sequence:
             assert pack(self.compiled) == before
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("card", BUILT_IN, ids=lambda card: card.name)
 def test_compiled_and_interpreted_learners_never_part(card: nr.RuleCard) -> None:
     for seed in range(12 if ALL else 6):

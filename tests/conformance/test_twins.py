@@ -147,21 +147,21 @@ def rounds(play: Play) -> int:
     return 40 if ALL or leads(play) or play.algebra != "kernel" else 25
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("play", PLAIN, ids=str)
 def test_plays_as_its_twin_on_sparse_rows(play: Play) -> None:
     X, y = stream(play.task, dense=False, rounds=rounds(play))
     consistent(play, agree(play, {}, X, y), y)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("play", PLAIN, ids=str)
 def test_plays_as_its_twin_on_dense_rows_with_unusual_parameters(play: Play) -> None:
     X, y = stream(play.task, dense=True, rounds=rounds(play))
     consistent(play, agree(play, unusual(play.card, play.algebra, play.options), X, y), y)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("play", FIXED, ids=str)
 def test_plays_as_its_twin_when_the_classes_are_fixed_beforehand(play: Play) -> None:
     X, y = stream("multiclass", dense=False, seed=1)

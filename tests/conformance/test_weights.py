@@ -32,7 +32,7 @@ WEIGHED = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("play", WEIGHED, ids=str)
 def test_weighs_as_its_twin(play: Play) -> None:
     X, y = stream(play.task, dense=False, seed=19)
@@ -99,6 +99,7 @@ def test_a_class_weight_is_the_weight_of_its_rounds(name: str) -> None:
     assert same_bits(by_class.scores(X), by_round.scores(X))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", OTHERS)
 def test_refuses_weights_by_name_when_it_cannot_weigh(name: str) -> None:
     X, y = stream("binary", dense=False, seed=25)

@@ -32,6 +32,7 @@ def by_scikit_learn(y: Any) -> list[float]:
     return found
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("y", [TWO, MANY], ids=["two", "many"])
 @pytest.mark.parametrize("rule", ["pa1", "arow", "ogd"])
 def test_a_round_weighs_what_the_rounds_so_far_make_it_weigh(rule: str, y: Any) -> None:

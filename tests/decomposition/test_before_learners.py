@@ -41,6 +41,7 @@ def make_learner(which: str) -> Any:
     return nr.make(name, **({} if name in MADE_OF_OTHERS else {"native": False}), **given)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("which", LABELS)
 @pytest.mark.parametrize("batch", [1, 7])
 def test_rounds_one_by_one_are_those_of_one_call(which: str, batch: int) -> None:
@@ -101,6 +102,7 @@ def test_several_calls_of_a_decomposition_are_undone_together(name: str) -> None
 FILES = ("decomposition/decomposed.py", "learner/rule_learner.py", "learner/change.py", "adapters/self_training.py")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize(("name", "behind"), [("rows", "perceptron"), ("transforms", "self_training")])
 def test_a_round_that_is_cut_off_is_learned_by_both_or_by_none(name: str, behind: str, file: str) -> None:

@@ -36,6 +36,7 @@ ACTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("name", "act", "file"), [
     ("mixture", "play", "gaussian_components.py"), ("sampled", "play", "kernel_supports.py"),
     ("waiting", "describe", "mixture.py"),
@@ -154,6 +155,7 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Any], Any]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("name", "entry", "change"), CONTRADICTIONS)
 def test_files_that_contradict_themselves_are_refused(name: str, entry: str, change: Callable[[Any], Any]) -> None:
     learner = MAKERS[name]().learn(X[:24])

@@ -46,7 +46,7 @@ def named(name: str) -> Any:
     return make(name.partition(" ")[0], **LEARNERS[name])
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("rows", DATA.values(), ids=DATA)
 @pytest.mark.parametrize("name", LEARNERS)
 def test_losses_are_finite_and_a_saved_learner_is_read_again(name: str, rows: NDArray[np.float64]) -> None:

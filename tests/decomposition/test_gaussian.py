@@ -34,6 +34,7 @@ CASES = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_follows_the_protocol(case: Case, check: Callable[[Case], None]) -> None:

@@ -82,6 +82,7 @@ STEPS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.thinned(3)
 @forms
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_it_is_never_stale(form: str, step: Callable[[Any], Any]) -> None:

@@ -36,7 +36,7 @@ CASES = {
 }
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_follows_the_protocol(case: Case, check: Callable[[Case], None]) -> None:

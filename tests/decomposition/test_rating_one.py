@@ -280,6 +280,7 @@ def full(learner: Any) -> Any:
     return learner
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("what", NEW)
 @pytest.mark.parametrize("kind", ["pmf by sgd", "rmf by da"])
 def test_a_single_rating_that_is_cut_off_is_learned_or_not(kind: str, what: str) -> None:
@@ -308,6 +309,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("what", NEW)
 def test_a_call_at_any_line_of_a_single_rating_comes_before_it_or_after_it(what: str, call: str) -> None:

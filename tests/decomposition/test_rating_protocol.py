@@ -33,7 +33,7 @@ CASES = {
 }
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_learners_of_ratings_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:

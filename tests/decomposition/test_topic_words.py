@@ -141,6 +141,7 @@ def test_before_anything_is_learned_every_word_so_far_is_as_probable_as_all_othe
     assert [one.play([row]).losses[0] for row in words] == losses.tolist()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "options", [{}, {"stop_words": "english", "least_documents": 2}], ids=["all words", "some words"]
 )

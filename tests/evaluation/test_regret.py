@@ -123,7 +123,7 @@ SETS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_the_comparator_is_the_best_of_the_weights_that_the_learner_may_have(name: str) -> None:
     X, y = draw("noisy", 3)
     options, title = SETS[name]

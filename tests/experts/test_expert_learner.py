@@ -59,7 +59,7 @@ CASES = {
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_experts_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 

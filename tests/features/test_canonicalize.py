@@ -19,7 +19,7 @@ def block(rng: np.random.Generator, rows: int, width: int, longest: int) -> Spar
 
 
 @pytest.mark.parametrize("longest", [2, 17, 40, 65, 255, 258, 300, 1500])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_rows_with_other_numbers_are_sorted_and_summed_as_numpy_does_it(longest: int) -> None:
     rng = np.random.default_rng(longest)
     given = block(rng, 30, 400, longest)

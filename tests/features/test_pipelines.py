@@ -170,7 +170,7 @@ def growing(t: int) -> Rows:
     )
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "name", ["scale", "unit_norm", "indicator", "squares", "pairs", "conjunctions", "one_hot", "long"]
 )

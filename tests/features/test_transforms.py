@@ -20,6 +20,7 @@ from tests.support.encoding import encoded
 # ---- what they do ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("name", PIPELINES)
 def test_rows_by_name_are_measured_by_the_rows_before_them(name: str, native: bool) -> None:
@@ -113,7 +114,7 @@ def test_large_values_stay_finite() -> None:
 
 @pytest.mark.parametrize("name", KEEPING)
 @pytest.mark.parametrize("kind", ["names", "table"])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_a_row_is_seen_before_it_is_learned_as_it_is_while_it_is_learned(name: str, kind: str) -> None:
     steps, _ = PIPELINES[name]
     X: Any = stream(name) if kind == "names" else table(name)
@@ -142,7 +143,7 @@ def test_no_row_moves_the_measures_of_those_before_it_or_its_own(name: str) -> N
 
 @pytest.mark.parametrize("name", KEEPING)
 @pytest.mark.parametrize("kind", ["names", "table", "sparse"])
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_chunks_of_any_size_leave_the_same_bytes(name: str, kind: str) -> None:
     steps, _ = PIPELINES[name]
     X: Any = stream(name) if kind == "names" else table(name)
@@ -158,6 +159,7 @@ def test_chunks_of_any_size_leave_the_same_bytes(name: str, kind: str) -> None:
     assert pack(whole) == pack(sevens)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", PIPELINES)
 def test_saved_loaded_and_taught_on_equals_never_stopped(name: str, tmp_path: Path) -> None:
     steps, _ = PIPELINES[name]
@@ -173,7 +175,7 @@ def test_saved_loaded_and_taught_on_equals_never_stopped(name: str, tmp_path: Pa
     assert again.features == through.features
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("algebra", ["sparse", "kernel", "dense", "reference"])
 @pytest.mark.parametrize("name", ["scale", "long", "one_hot", "indicator", "made twice", "negated"])
 def test_looking_at_rows_leaves_no_trace(name: str, algebra: str) -> None:

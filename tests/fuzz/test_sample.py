@@ -26,7 +26,7 @@ RIGHT = dict(naive.RULES)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default::RuntimeWarning")  # eager NumPy may overflow where the learner says so itself
 @pytest.mark.parametrize("name", FEW)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_every_claim_holds_on_random_streams(name: str) -> None:
     several = [play for play in plays() if play.name == name and play in COMPILED]
 

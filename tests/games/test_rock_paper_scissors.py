@@ -45,7 +45,7 @@ PREDICTABLE = {
 }
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("name", PREDICTABLE)
 def test_a_predictable_opponent_is_beaten_over_1000_rounds(name: str) -> None:
     choose, least = PREDICTABLE[name]

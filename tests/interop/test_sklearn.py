@@ -40,7 +40,7 @@ def expected_to_fail(estimator: Any) -> dict[str, str]:
 
 
 @estimator_checks.parametrize_with_checks(FEW, expected_failed_checks=expected_to_fail)  # type: ignore[untyped-decorator]
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -11,6 +11,7 @@ from noregret.sklearn import AROWClassifier
 from tests.interop.estimators import adds_up, every_classifier, stream
 
 
+@pytest.mark.thinned(3)
 @every_classifier
 @pytest.mark.parametrize("first", [["b"], ["b", "d"], ["d", "b", "c"]])
 def test_new_classes_may_come_with_any_batch(estimator: Any, first: list[str]) -> None:

@@ -13,6 +13,7 @@ from noregret.sklearn import AROWClassifier, OGDRegressor, PerceptronClassifier
 from tests.interop.estimators import adds_up, every, stream
 
 
+@pytest.mark.thinned(2)
 @every
 @pytest.mark.parametrize("classes", [2, 4])
 def test_fit_in_order_is_the_learner_itself(estimator: Any, classes: int) -> None:

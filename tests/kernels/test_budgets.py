@@ -77,6 +77,7 @@ def test_a_random_policy_is_uniform_and_spares_the_newest() -> None:
     assert 0.42 < share < 0.58
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(
     ("task", "name"),

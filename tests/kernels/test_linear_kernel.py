@@ -40,7 +40,7 @@ def stream(task: str) -> tuple[csr_array, Any, dict[str, Any]]:
     return csr_array(X), targets, {}
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(("name", "task"), PLAYED)
 def test_the_linear_kernel_is_the_linear_learner(name: str, task: str) -> None:
     X, y, more = stream(task)

@@ -176,7 +176,7 @@ def test_bad_rows_are_refused(what: str, kind: Any) -> None:
 @pytest.mark.parametrize("what", BAD_SPARSE)
 @pytest.mark.parametrize("algebra", ["sparse", "dense", "kernel"])
 @pytest.mark.parametrize("native", [False, True], ids=["interpreted", "compiled"])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_bad_sparse_rows_are_refused(what: str, algebra: str, native: bool) -> None:
     learner = learned(sp.csr_array(X), algebra=algebra, native=native)
     all_refuse(learner, *BAD_SPARSE[what])

@@ -39,7 +39,7 @@ def test_scaling_measures_every_value_by_those_before_it(native: bool) -> None:
 
 @pytest.mark.parametrize("algebra", ALGEBRAS)
 @pytest.mark.parametrize("told", [{"scale": True}, {"bias": True}, {"scale": True, "bias": True}])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_chunks_of_any_size_leave_the_same_bits(algebra: str, told: dict[str, Any]) -> None:
     whole = nr.make("pa1", algebra=algebra, **told).learn(X, y)
     parts = nr.make("pa1", algebra=algebra, **told)

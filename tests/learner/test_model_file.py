@@ -216,6 +216,7 @@ def test_a_newer_format_asks_for_an_upgrade(tmp_path: Path) -> None:
     assert f"newer noregret (format {FORMAT + 1}; this one reads up to {FORMAT})" in not_loaded(tmp_path / "a", content)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("what", list(header(small())))
 @pytest.mark.parametrize("value", [None, [], {}, "x", -1, 1.5, True, ["a", "a"], "kernel", {"C": -1}], ids=repr)
 def test_a_header_that_makes_no_sense_is_refused_or_does_no_harm(what: str, value: Any, tmp_path: Path) -> None:

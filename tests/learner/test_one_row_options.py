@@ -89,7 +89,7 @@ CASES = [
 ]
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(10)
 @pytest.mark.parametrize(("task", "dense", "name"), CASES)
 def test_a_round_is_the_same_as_a_batch_of_one(task: str, dense: bool, name: str) -> None:
     rounds, options = rounds_of(task, dense), OPTIONS[name]
@@ -286,7 +286,7 @@ def test_a_round_that_overflows_is_undone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "balanced", "dense", "only", *DERIVED])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_rows_before_and_after_a_batch_meet_the_same_statistics(name: str) -> None:
     """A call that takes the general path may replace what the tables of the fast path lead to."""
     mixed, alone = started(name), started(name)

@@ -40,6 +40,7 @@ PLAYS = [
 ] + [("pa_all", {"average": True}, "multiclass")]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("name", "options", "task"), PLAYS)
 def test_the_transcript_is_what_predict_one_said_before_each_round(
     name: str, options: dict[str, Any], task: Any

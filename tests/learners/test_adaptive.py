@@ -93,7 +93,7 @@ def test_a_step_of_adagrad_solves_its_problem_in_the_norm_of_all_gradients(loss:
     assert (walls > 10) == (onto == "box")
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(("loss", "eta", "seed"), list(product(LOSSES, [0.02, 0.5], range(2))))
 def test_adagrad_keeps_its_bound_with_the_distance_it_went(loss: str, eta: float, seed: int) -> None:
     X, y = noisy(150, seed)
@@ -107,7 +107,7 @@ def test_adagrad_keeps_its_bound_with_the_distance_it_went(loss: str, eta: float
         assert suffered - theirs <= bound
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(("loss", "seed"), list(product(LOSSES, range(3))))
 def test_adagrad_in_a_box_keeps_its_bound(loss: str, seed: int) -> None:
     X, y = noisy(150, seed)
@@ -196,7 +196,7 @@ def test_ftrl_minimises_all_gradients_held_near_the_weights_that_met_them(l1: fl
 
 
 @pytest.mark.parametrize(("loss", "l1", "seed"), list(product(LOSSES, [0.0, 2.0], range(2))))
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_ftrl_keeps_its_bound(loss: str, l1: float, seed: int) -> None:
     X, y = noisy(150, seed)
     told = {"alpha": 0.2, "beta": 0.5, "l1": l1, "l2": 0.1}
@@ -292,7 +292,7 @@ def test_ada_rda_minimises_the_mean_gradient_its_penalty_and_its_proximal_term(
             assert (least <= objective(path[t] - step) + 1e-14).all()
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(("loss", "lam", "eta"), list(product(["hinge", "logistic"], [0.0, 0.02], [0.05, 0.5])))
 def test_ada_rda_keeps_its_bound(loss: str, lam: float, eta: float) -> None:
     X, y = noisy(200, seed=6)

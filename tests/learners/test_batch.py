@@ -65,6 +65,7 @@ def test_a_batch_of_one_round_is_a_step_on_every_round(batch: float) -> None:
     np.testing.assert_allclose(weights(held, 3), weights(at_once, 3), rtol=1e-13)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("loss", "batch", "reduction", "seed"),
     list(product(["hinge", "logistic", "squared"], [1, 8, 50], ["mean", "sum"], range(2))),

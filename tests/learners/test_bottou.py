@@ -50,7 +50,7 @@ def test_a_step_goes_down_the_slope_of_the_penalised_loss(task: str, lam: float)
         np.testing.assert_allclose(after, before - eta * approx_fprime(before, objective, 1e-7), atol=1e-5)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("name", ["sgd_bottou", "sgd_bottou_averaged"])
 @pytest.mark.parametrize(("task", "lam", "eta0"), list(product(["binary", "regression"], [1e-3, 0.3], [0.1, 3.0])))
 def test_the_penalised_loss_keeps_its_bound(name: str, task: str, lam: float, eta0: float) -> None:

@@ -86,7 +86,7 @@ def test_rows_of_any_size_have_neighbours() -> None:
     np.testing.assert_allclose(small.play(1e-5 * X, y).scores, scores, rtol=1e-7, atol=1e-8 * np.abs(scores).max())
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(10)
 @pytest.mark.parametrize("kernel", list(KERNELS))
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("budget", "C"), [(1, 0.3), (2, 2.0), (6, 0.3), (12, 2.0)])

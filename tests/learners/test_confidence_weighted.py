@@ -152,7 +152,7 @@ def updates(name: str, seed: int, d: int = 3, **told: Any) -> Any:
     ("name", "told"),
     [("cw", {}), ("cw_variance", {}), *((name, {"C": C}) for name in ("scw1", "scw2") for C in (0.05, 0.5, 5.0))],
 )
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 def test_a_step_is_the_one_a_solver_finds(name: str, told: dict[str, float], eta: float) -> None:
     for number, (learner, before, after, x, y) in enumerate(updates(name, seed=1, d=2, eta=eta, **told)):
         if number % 3 and not cover.ALL:  # a solver takes its time
@@ -198,7 +198,7 @@ def test_only_the_features_of_the_round_gain_confidence(name: str, kept: str) ->
 
 @pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_labels_that_contradict_each_other_leave_a_variance_to_learn_with(name: str, kept: str) -> None:
     learner, x = nr.make(name, covariance=kept, native=False), np.array([[3.0, -1.0]])
     for t in range(400):
@@ -308,7 +308,7 @@ def test_soft_cw_survives_wrong_labels_that_mislead_cw() -> None:
 @pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
 @pytest.mark.parametrize("eta", [np.nextafter(0.5, 1.0), 0.5 + 1e-9, 1.0 - 1e-9, np.nextafter(1.0, 0.0)])
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_any_confidence_that_is_allowed_stays_finite(name: str, eta: float, kept: str) -> None:
     X, y = noisy(seed=7) if cover.ALL else noisy(seed=7, rounds=100)
     for told in [{}] if name.startswith("cw") else [{"C": C} for C in (5e-324, 1e-300, 1e-9, 1e9, 1e300)]:

@@ -31,7 +31,7 @@ of_every_penalty = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @of_every_penalty
 def test_a_round_solves_its_problem(name: str, told: Told, penalty: Callable[[Array], float]) -> None:
     X, y = streams.sparse(30, 4, density=0.7, seed=1)
@@ -72,7 +72,7 @@ def test_regret_with_the_penalty_keeps_its_bound(
 
 @of_every_penalty
 @pytest.mark.parametrize(("seed", "eta0"), [(0, 0.1), (0, 2.0), (1, 0.5)])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_regret_with_the_penalty_keeps_its_bound_at_the_default_schedule(
     name: str, told: Told, penalty: Callable[[Array], float], seed: int, eta0: float
 ) -> None:
@@ -101,7 +101,7 @@ LATE: list[tuple[str, Told]] = [
 
 @pytest.mark.parametrize(("name", "told"), LATE, ids=lambda value: value if isinstance(value, str) else "")
 @pytest.mark.parametrize("schedule", ["constant", "inv_sqrt"])
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_what_is_caught_up_with_late_is_what_would_have_been_done_at_once(name: str, told: Told, schedule: str) -> None:
     X, y = streams.sparse(1500 if ALL else 600, 60, density=0.03, seed=4)
     for lam in (0.003, 0.06):

@@ -8,6 +8,7 @@ from tests.conformance.plays import state
 from tests.naive import streams
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["arow", "sop", "nherd", "cw", "scw1", "narow", "iellip"])
 @pytest.mark.parametrize("algebra", ["sparse", "dense", "reference"])
 def test_rows_of_one_feature_make_no_difference_between_full_and_diagonal(name: str, algebra: str) -> None:

@@ -72,7 +72,7 @@ def rounds(task: str, seed: int) -> tuple[Array, Any]:
     return streams.dense(60, 4, seed=seed)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("schedule", RATES)
 @pytest.mark.parametrize(
     ("task", "loss"),
@@ -115,7 +115,7 @@ def test_a_margin_of_exactly_one_costs_nothing_and_moves_nothing() -> None:
     ("task", "loss"),
     [*(("binary", loss) for loss in OF_MARGIN), *(("regression", loss) for loss in OF_ERROR)],
 )
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_regret_against_any_comparator_keeps_its_bound(
     task: str, loss: str, seed: int, schedule: str, eta0: float
 ) -> None:

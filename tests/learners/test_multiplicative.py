@@ -90,7 +90,7 @@ def test_only_active_weights_move_by_whole_powers_of_alpha_and_only_after_a_mist
 @pytest.mark.parametrize("demotion", ["halve", "eliminate"])
 @pytest.mark.parametrize(("alpha", "part"), [(1.3, 1.0), (2.0, 0.1), (2.0, 3.0), (3.5, 0.5), (4.0, 1e-3)])
 @pytest.mark.parametrize(("n", "k", "seed"), [(50, 1, 0), (64, 4, 1), (400, 3, 2)])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_the_bound_holds_for_any_factor_and_threshold(
     n: int, k: int, seed: int, alpha: float, part: float, demotion: str
 ) -> None:
@@ -129,6 +129,7 @@ def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -
     assert learner.mistakes < bound_of(learner, features=n, relevant=k)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("demotion", ["halve", "eliminate"])
 @pytest.mark.parametrize(("n", "k", "seed"), [(50, 1, 0), (64, 4, 1), (400, 3, 2)])
 def test_the_bound_of_a_falling_factor_holds_as_its_proof_counts(n: int, k: int, seed: int, demotion: str) -> None:

@@ -42,7 +42,7 @@ def test_a_step_goes_down_the_slope_of_the_penalised_loss(task: str, lam: float)
 
 @pytest.mark.parametrize("projection", [True, False], ids=["projected", "free"])
 @pytest.mark.parametrize(("task", "lam", "seed"), list(product(["binary", "regression"], [1e-3, 0.03, 1.0], range(2))))
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 def test_the_penalised_loss_keeps_its_bound(task: str, lam: float, seed: int, projection: bool) -> None:
     T = 300
     X, y = streams.dense(T, 5, seed=seed)

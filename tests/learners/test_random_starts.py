@@ -66,7 +66,7 @@ def test_what_options_and_tasks_do_not_allow_is_refused_too(name: str, told: dic
         nr.make(name, random_start=0.0, **told)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", OF_TWO)
 def test_rounds_one_by_one_are_those_of_one_call_while_features_and_classes_appear(name: str) -> None:
     X, y = stream("multiclass", dense=False, seed=5)

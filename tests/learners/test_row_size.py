@@ -45,6 +45,7 @@ def noisy(seed: int = 0) -> tuple[Array, Array]:
     return X, streams.flip(y, 0.1, seed)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", FOLLOW)
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
 def test_rows_a_million_times_longer_or_shorter_are_learned_alike(name: str, task: str) -> None:

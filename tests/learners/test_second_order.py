@@ -204,6 +204,7 @@ def test_nherd_is_surer_than_arow_after_the_same_step() -> None:
     assert X[0] @ covariance(herd) @ X[0] < X[0] @ covariance(arow) @ X[0]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
 @pytest.mark.parametrize(
     ("name", "told"),

@@ -127,7 +127,7 @@ VARIANTS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("told", VARIANTS, ids=str)
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @seeds(2)

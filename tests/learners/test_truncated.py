@@ -86,7 +86,7 @@ def suffered(u: Array, X: Array, y: Array, loss: str) -> Array:
 @pytest.mark.parametrize(("theta", "K"), [(0.0, 1.0), (0.1, 1.0), (0.5, 1.0), (0.1, 5.0), (0.0, 5.0)])
 @seeds(2)
 @pytest.mark.parametrize("schedule", ["constant", "inv_sqrt"])
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss: str, schedule: str) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)

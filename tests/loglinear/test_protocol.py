@@ -53,12 +53,12 @@ CASES = {
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 def test_rerankers_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_rerankers_saved_and_loaded_go_on(case: Case, tmp_path: Path) -> None:
     check_save_and_go_on(case, tmp_path)

@@ -47,7 +47,7 @@ def naive_levels(values: Array, told: dict[str, Any]) -> list[int]:
 
 
 @seeds(8, usual=2)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("bound", ["normal", "hoeffding"])
 @pytest.mark.parametrize(
     ("delta", "warning", "clock", "least"), [(0.01, 0.2, 4, 5), (0.5, 1.0, 1, 1), (0.5, 1.0, 1, 3), (0.002, 0.05, 7, 2)]

@@ -149,7 +149,7 @@ def draw_from(name: str, shape: tuple[int, int], tries: np.random.Generator) -> 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "multiclass hinge", "absolute"])
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 def test_in_a_set_no_weights_are_better_by_more_than_the_gap(name: str, loss: str) -> None:
     problem = Problem(X, LOSSES[loss])
     best = find_comparator(problem, copy.copy(SETS[name]))

@@ -18,6 +18,7 @@ def trained(anchor: float = 0.0) -> Any:
     return learner.learn(BEFORE, ["x", "y", "x"])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "file",
     [

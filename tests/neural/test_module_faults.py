@@ -52,6 +52,7 @@ class Exploding(torch.nn.Module):  # type: ignore[misc]
 # ---- what is not finite ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", optim.Rprop])
 @pytest.mark.parametrize(
     ("how", "told"), [("nan", "the loss is nan"), ("gradient", "gradient of body"), ("error", "had enough")]
@@ -100,6 +101,7 @@ def trained() -> Any:
     return learner.learn(X[:3], CLASSES[:3])
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "file",
     [

@@ -78,6 +78,7 @@ CHOSEN = [
 ]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("check", "name"), CHOSEN)
 def test_modules_follow_the_protocol(check: str, name: str) -> None:
     CHECKS[check](CASES[name])

@@ -42,7 +42,7 @@ CASES = {
 }
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(10)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 def test_networks_follow_the_protocol(check: Callable[[Case], None], name: str) -> None:

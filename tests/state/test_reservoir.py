@@ -93,6 +93,7 @@ def by_number(rows: csr_array, t: int) -> dict[int, float]:
 # ---- what is remembered --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @everywhere
 @pytest.mark.parametrize("m", [1, 6, 50, 1000])
 def test_the_sample_is_that_of_a_plain_list(algebra: str, native: bool, m: int) -> None:
@@ -165,6 +166,7 @@ def dense(row: dict[int, float], d: int) -> Array:
     return x
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("labels", [("a", "b", "c"), (1, 5, 7), (1, 0, 2), (-1, 1, 3), (5, 1, 7)])
 @everywhere
 def test_truths_stay_true_when_classes_come(algebra: str, native: bool, labels: tuple[Any, ...]) -> None:

@@ -177,7 +177,7 @@ def test_options_are_bound_into_the_text() -> None:
 # ---- means --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("algebra", ["sparse", "dense", "kernel", "reference"])
 @pytest.mark.parametrize("after", [0, 25])
 def test_the_mean_of_the_weights_over_the_rounds(algebra: str, after: int) -> None:

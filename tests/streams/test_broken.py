@@ -75,7 +75,7 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], None]]:
 
 @pytest.mark.parametrize("kind", MAKE)
 @pytest.mark.parametrize("on_bad", ["stop", "skip"])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_packed_text_that_is_cut_off_tells_a_line_close_to_the_cut(kind: str, on_bad: str, tmp_path: Path) -> None:
     packed = gzip.compress(text(kind, 40_000))
     left = packed[: len(packed) // 2]
@@ -117,7 +117,7 @@ class Shrinking:
             yield batch
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("kind", MAKE)
 @pytest.mark.parametrize("on_bad", ["stop", "skip"])
 def test_text_that_becomes_shorter_while_it_is_read_is_refused(

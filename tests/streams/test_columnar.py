@@ -140,7 +140,7 @@ def test_columns_that_are_left_out_are_not_read(tmp_path: Path, monkeypatch: Any
 # ---- what is wrong --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [

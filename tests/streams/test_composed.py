@@ -118,7 +118,7 @@ def test_a_buffer_is_all_that_a_shuffle_holds() -> None:
 
 @pytest.mark.parametrize("how", [{}, {"passes": 2}, {"skip": 11, "limit": 39_000, "passes": 2}, {"shuffle": 4}])
 @pytest.mark.parametrize("name", ["day-*", "t.csv", "t.vw", "day-2.svm.gz"])
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_reading_goes_on_where_it_stopped(folder: Path, name: str, how: dict[str, Any]) -> None:
     def opened() -> Source:
         return open_source(str(folder / name), **how)

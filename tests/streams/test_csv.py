@@ -75,6 +75,7 @@ TABLES = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("native", [False, True])
 @pytest.mark.parametrize("block", [1, 7, 64, 1 << 20])
 @pytest.mark.parametrize("name", TABLES)
@@ -103,7 +104,7 @@ def random_table(rng: random.Random) -> str:
     return ending.join(["n1,text,n2,other,y", "1,word,2,word,1", *lines[1:], ""])
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @seeds(40, usual=10)
 def test_random_tables_are_read_as_the_obvious_reader_reads_them(seed: int, tmp_path: Path) -> None:
     text = random_table(random.Random(seed))

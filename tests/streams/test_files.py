@@ -68,6 +68,7 @@ def test_what_is_looked_at_is_still_there_to_be_read(kind: str, path: Path) -> N
         assert file.readall() == TEXT
 
 
+@pytest.mark.thinned(3)
 @compressed
 @pytest.mark.parametrize("left", [0.3, 0.9, -1])
 def test_a_compressed_file_that_is_cut_off_says_so_and_where(kind: str, left: float, path: Path) -> None:

@@ -113,7 +113,7 @@ def test_generated_and_mutated_lines_are_read_as_the_obvious_parser_reads_them(
 FORMATS = ["r", "%.17g", "%.16g", "%.15g", "%.6g", "%.19f", "%.25f", "%.9e", "%.18e", "%.24e", "%.3f"]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("written", FORMATS)
 def test_values_are_rounded_as_float_rounds_them(written: str) -> None:
     rng = np.random.default_rng(3)

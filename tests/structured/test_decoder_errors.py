@@ -79,6 +79,7 @@ FAULTS: list[tuple[str, Any, str]] = [
 ]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("method", "value", "words"), FAULTS, ids=[f"{m} {v}"[:40] for m, v, _ in FAULTS])
 @pytest.mark.parametrize("learned", [0, 20])
 def test_an_error_names_the_round_and_changes_nothing(method: str, value: Any, words: str, learned: int) -> None:

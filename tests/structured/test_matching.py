@@ -84,6 +84,7 @@ def stream(rounds: int, size: int = 3) -> tuple[list[Any], list[Any]]:
     return X, Y
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("rule", ["perceptron", "pa", "pa1", "pa2"])
 @pytest.mark.parametrize("alone", [True, False])
 def test_matchings_are_learned_as_by_the_obvious_loop(rule: str, alone: bool) -> None:

@@ -59,7 +59,7 @@ def made(name: str = "pa1", cost: Any = None, average: bool = False, **options: 
     return nr.make("structured", decoder=Classes(cost), learner=inner, **options)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("name", ["pa", "pa1", "pa2", "arow", "ogd", "adagrad", "pegasos"])
 @pytest.mark.parametrize("cost", [None, COST], ids=["unit", "costs"])
 @pytest.mark.parametrize("margin", ["loss", "sqrt"])
@@ -78,6 +78,7 @@ def test_an_enumerating_decoder_is_joint_features(name: str, cost: Any, margin: 
     assert max(abs(own.weights[f] - joint.learner.weights[f]) for f in own.weights) < 1e-12
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["pa", "pa1", "pa2"])
 @pytest.mark.parametrize("cost", [None, COST], ids=["unit", "costs"])
 def test_all_constraints_of_an_enumerating_decoder_are_those_of_joint_features(name: str, cost: Any) -> None:

@@ -58,11 +58,12 @@ CASES = {
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_structured_output_follows_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_saved_and_loaded_it_goes_on(case: Case, tmp_path: Path) -> None:
     check_save_and_go_on(case, tmp_path)

@@ -94,12 +94,14 @@ def learn_and_compare(rule: str, competitor: str, k: int, margin: str) -> int:
     return several
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("rule", PRICES)
 @pytest.mark.parametrize("margin", ["loss", "sqrt", "unit"])
 def test_a_step_against_the_worst_rival_solves_its_problem(rule: str, margin: str) -> None:
     learn_and_compare(rule, "max_loss", 1, margin)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("rule", ["pa1", "pa2"])
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_a_step_against_the_k_best_solves_the_problem_of_all_their_constraints(rule: str, k: int) -> None:
@@ -112,6 +114,7 @@ def test_a_step_against_all_outputs_solves_the_problem_of_all_constraints(rule: 
     assert learn_and_compare(rule, "all", len(EVERY), "loss") > 0
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("margin", ["loss", "sqrt", "unit"])
 @pytest.mark.parametrize("competitor", ["predicted", "max_loss"])
 def test_pa_reaches_the_required_margin(margin: str, competitor: str) -> None:

@@ -95,7 +95,7 @@ PLAYING = [
 ]
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("name", PLAYING)
 def test_every_rule_that_takes_signed_examples_tags_alike_in_both_algebras(name: str) -> None:
     x, y = X[:12], Y[:12]

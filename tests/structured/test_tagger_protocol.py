@@ -29,13 +29,14 @@ CASES = {
 }
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_taggers_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_taggers_saved_and_loaded_go_on(case: Case, tmp_path: Path) -> None:
     check_save_and_go_on(case, tmp_path)

@@ -104,6 +104,7 @@ def test_outputs_whose_features_are_the_same_are_no_reason_to_step() -> None:
     assert learner.predict(["ab"]).tolist() == [["A", "A"]]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["perceptron", "pa1", "pa2", "arow", "scw1", "ogd", "adagrad", "rda"])
 def test_rules_play_alike_in_both_algebras(name: str) -> None:
     one, other = transducer(name), transducer(name, algebra="reference")

@@ -34,6 +34,7 @@ def test_every_gradient_and_mirror_rule_plays_it() -> None:
     assert {"ogd", "eg", "mirror_descent", "adagrad", "rda", "ftrl"} <= set(RULES)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", RULES)
 def test_a_batch_of_gradients_is_the_loop_and_a_saved_learner_goes_on(name: str, tmp_path: Path) -> None:
     G = np.random.default_rng(5).normal(size=(12, 4)) * 0.1

@@ -40,6 +40,7 @@ def agree(learner: nr.RuleLearner, twin: Any, X: Array, y: Any, known: bool) -> 
 # ---- rivals and margins ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("known", [False, True], ids=["growing", "fixed"])
 @pytest.mark.parametrize("competitor", ["runner_up", "predicted", "max_loss"])
 @pytest.mark.parametrize("name", TWINS)
@@ -51,6 +52,7 @@ def test_plays_as_its_twin_against_every_competitor(name: str, competitor: str, 
     agree(learner, twin, X, y, known)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("margin", ["loss", "sqrt", None])
 @pytest.mark.parametrize("competitor", ["runner_up", "predicted", "max_loss"])
 @pytest.mark.parametrize("name", ["pa1", "pa2", "arow", "ogd"])
@@ -157,6 +159,7 @@ def test_one_against_the_rest_is_for_many_rules() -> None:
     assert {"perceptron", "pa", "pa1", "pa2", "arow", "scw1", "cw", "adagrad"} <= {card.name for card in REST}
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("card", REST, ids=lambda card: card.name)
 def test_one_against_the_rest_is_a_learner_of_two_for_every_class(card: nr.RuleCard) -> None:
     X, y = rounds(seed=7)

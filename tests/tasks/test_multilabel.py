@@ -53,6 +53,7 @@ def same_model(a: nr.RuleLearner, b: nr.RuleLearner) -> bool:
 # ---- the twin --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
@@ -224,7 +225,7 @@ def pieces(size: int, rows: int) -> Iterator[slice]:
 
 
 @pytest.mark.parametrize("card", [card for card in CARDS if "multilabel" in card.tasks], ids=lambda card: card.name)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_every_rule_plays_and_chunks_change_nothing(card: nr.RuleCard) -> None:
     if any(field.kind == "reservoir" for field in card.state.values()):
         with pytest.raises(nr.BadValue, match="only a margin rule in a task of classes"):

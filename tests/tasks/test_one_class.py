@@ -52,6 +52,7 @@ def centre(learner: nr.RuleLearner) -> Any:
 # ---- the twin ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @every_player
 @pytest.mark.parametrize("algebra", ALGEBRAS)
 @RADII

@@ -71,6 +71,7 @@ def test_bad_required_margins_are_refused() -> None:
             )
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", sorted({*RANKERS} - {*SOME}))
 def test_every_rule_that_ranks_plays_as_its_twin(name: str) -> None:
     hold_against_twin(name, "each", csr_array, native=False)

@@ -155,6 +155,7 @@ def test_p_of_two_classes_is_the_logistic_function_of_their_difference() -> None
 # ---- regret ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("schedule", ["constant", "inv_sqrt"])
 @pytest.mark.parametrize("seed", range(3))
 def test_gradient_descent_keeps_its_regret_bound(schedule: str, seed: int) -> None:

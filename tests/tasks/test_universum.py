@@ -55,6 +55,7 @@ def naive(rule: str, eps: float, weight: Any = None) -> tuple[Array, Any]:
     return task.run(X, CODES, weight)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("eps", [0.0, 0.1, 0.6])
 @pytest.mark.parametrize("rule", RULES)

@@ -28,6 +28,7 @@ def line(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return margins, change
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("seed", range(30))
 def test_the_exact_step_is_a_minimum_of_the_criterion(seed: int) -> None:
     margins, change = line(seed)

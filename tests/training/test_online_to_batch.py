@@ -89,7 +89,7 @@ def test_the_survivor_of_the_worked_example_lived_two_rounds() -> None:
 @pytest.mark.parametrize(
     ("every", "before"), list(product([1, 7, 70, 500], [0, 10])) if ALL else [(1, 0), (7, 10), (70, 10), (500, 0)]
 )
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_the_best_on_validation_is_the_first_with_the_fewest_errors_at_a_checkpoint(
     rule: str, every: int, before: int
 ) -> None:

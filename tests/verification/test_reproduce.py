@@ -215,7 +215,7 @@ def interpreted(case: scikit.Case) -> scikit.Case:
 
 
 @pytest.mark.parametrize("case", scikit.for_classes(), ids=lambda case: f"{case.name}-{case.learner}")
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_scikit_learn_has_the_same_weights_for_classes(case: scikit.Case) -> None:
     if not case.runs:
         pytest.skip("needs scikit-learn 1.8")

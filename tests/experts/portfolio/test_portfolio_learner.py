@@ -42,7 +42,7 @@ CASES = {
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_strategies_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 

@@ -19,7 +19,7 @@ CASES = {
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 def test_translators_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 
