@@ -186,3 +186,15 @@ def test_problems_are_told_before_anything_is_learned() -> None:
         learner.learn(PAIRS, [1.0, 5.5, 6.0, 7.0, 0.0])
     assert error.value.row == 1
     assert learner.ratings_of("a") == {}
+
+
+def test_a_number_of_too_many_digits_is_no_name_and_its_row_is_told() -> None:
+    """From 2^1024 on, of either sign: floats are below it."""
+    learner, largest = make("rating_mean"), 2**1024 - 1
+    before = pack(learner.learn([(largest, -largest)], [3.0]))
+    for number in (2**1024, -(2**1024)):
+        for rows, what in (([("a", 1), (5, 1), (number, 1)], "user"), ([("a", 1), (5, "b"), ("a", number)], "item")):
+            with pytest.raises(nr.BadValue, match=f"^row 2: the {what} is a number of too many digits") as error:
+                learner.learn(rows, [1.0, 2.0, 3.0])
+            assert error.value.row == 2
+            assert pack(learner) == before
