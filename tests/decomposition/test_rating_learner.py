@@ -123,6 +123,9 @@ def test_the_largest_values_are_those_of_a_stable_sort() -> None:
         for count in (1, 2, size - 1, size, size + 1):
             if count > 0:
                 assert find_largest(values, count) == np.argsort(-values, kind="stable")[:count].tolist()
+    many = rng.permutation(5000).astype(float)
+    for count in (1, 7, 2500):
+        assert find_largest(many, count) == np.argsort(-many, kind="stable")[:count].tolist()
 
 
 def test_ratings_of_a_user_are_told_in_the_order_of_their_items() -> None:
