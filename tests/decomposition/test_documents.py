@@ -1,12 +1,14 @@
 """Reading documents: frames that are searched for texts, and documents that another thread could change."""
 
 import threading
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 import noregret as nr
-from noregret.decomposition.documents import find_texts, own_documents
+from noregret.decomposition.documents import find_texts, list_documents, own_documents
 
 
 class Frame:
@@ -32,6 +34,13 @@ class Frame:
 @pytest.mark.parametrize(("numbers", "found"), [(0, "body"), (49, "body"), (50, None)])
 def test_a_frame_of_many_columns_is_not_searched_for_texts(numbers: int, found: str | None) -> None:
     assert find_texts(Frame(**{f"n{number}": 1 for number in range(numbers)}, body="aa bb")) == found
+
+
+def test_a_table_is_not_made_rows_to_find_out_whether_these_are_documents() -> None:
+    """Of a column of texts only this column is read."""
+    table = SimpleNamespace(shape=(1, 1), to_pylist=Mock(return_value=["aa bb"]))
+    assert list_documents(table) is table
+    assert not table.to_pylist.called
 
 
 @pytest.mark.parametrize(("threads", "copied"), [(1, False), (2, True), (3, True)])

@@ -27,7 +27,7 @@ def test_larger_noise_is_penalised(noise: float) -> None:
 
 @pytest.mark.parametrize("unit", [1e-20, 1e20])
 def test_what_is_filled_in_does_not_depend_on_the_unit_of_the_rows(unit: float) -> None:
-    assert fill(0.0, unit) == pytest.approx([unit, unit * 0.8 / 0.6])
+    assert fill(0.0, unit) == pytest.approx([unit, unit * 0.8 / 0.6], rel=1e-9, abs=0.0)
 
 
 @pytest.mark.parametrize(

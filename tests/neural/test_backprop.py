@@ -112,14 +112,15 @@ def test_compiled_equals_interpreted_with_dense_and_sparse_rows() -> None:
 def test_gradients_are_numeric_gradients_of_the_loss(seed: int) -> None:
     """One step of plain gradient descent with rate 1 is the gradient; differences of losses must agree with it.
 
-    Twelve seeds try every task with every activation, half of them with sparse rows.
+    Twelve seeds try every task with every activation, half of them with sparse rows, some without biases.
     """
     rng = np.random.default_rng(seed)
     task, layers = TASKS[seed % 3], [int(size) for size in rng.integers(1, 6, rng.integers(0, 4))]
     activation = ("tanh", "sigmoid", "linear", "relu")[seed % 4]
     dense, y = rounds(task, seed, 1)
     X: Any = csr_array(dense) if seed // 2 % 2 else dense
-    learner = make("mlp", task, layers=layers, optimizer="sgd", eta=1.0, activation=activation, seed=seed)
+    given = {"layers": layers, "activation": activation, "bias": seed % 5 > 0}
+    learner = make("mlp", task, optimizer="sgd", eta=1.0, seed=seed, **given)
     before = learner.copy().learn(X, y, weight=0.0)
     after = before.copy().learn(X, y)
     places = [(level, place) for level, matrix in enumerate(before.matrices()) for place in np.ndindex(matrix.shape)]

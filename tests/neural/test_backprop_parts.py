@@ -8,8 +8,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noregret.neural.backprop import add_rows, clip_share, judge_head, logistic, mix_heads, read_units, softmax
-from noregret.neural.net import BIAS, BINARY, HEADS, OUTPUTS, REGRESSION, SMALLEST, SOFTMAX, TASK
+from noregret.neural.backprop import (
+    add_rows,
+    clip_share,
+    judge_head,
+    logistic,
+    mix_heads,
+    read_units,
+    softmax,
+    weigh_heads,
+)
+from noregret.neural.inputs import is_sound, learn_value, scale_value
+from noregret.neural.net import (
+    BIAS,
+    BINARY,
+    CLIPPED,
+    HEADS,
+    LARGEST,
+    LEVELS,
+    NONE,
+    OUTPUTS,
+    REGRESSION,
+    RESCALE,
+    SMALLEST,
+    SOFTMAX,
+    SPREAD,
+    TASK,
+)
 
 
 @pytest.mark.parametrize("count", range(14))
@@ -75,6 +100,7 @@ def head(task: int, scores: list[float]) -> Any:
     (REGRESSION, [3.0], 1.0, 2.0, [2.0]), (REGRESSION, [1.0], 4.0, 4.5, [-3.0]),
     (BINARY, [0.0], 1.0, math.log(2.0), [-0.5]), (BINARY, [math.log(3.0)], 1.0, math.log(4.0 / 3.0), [-0.25]),
     (BINARY, [math.log(3.0)], -1.0, math.log(4.0), [0.75]), (BINARY, [-800.0], 1.0, 800.0, [-1.0]),
+    (BINARY, [800.0], 1.0, 0.0, [0.0]),
     (SOFTMAX, [0.0, math.log(2.0), 0.0], 1.0, math.log(2.0), [0.25, -0.5, 0.25]),
     (SOFTMAX, [0.0, math.log(2.0), 0.0], 2.0, math.log(4.0), [0.25, 0.5, -0.75]),
     (SOFTMAX, [0.0, 900.0], 0.0, -math.log(SMALLEST), [-1.0, 1.0]),
@@ -89,3 +115,65 @@ def test_losses_of_outputs_and_their_slopes_by_hand(
         assert net.grads[[0, 1, -1]].tolist() == [9.0] * 3
         mix_heads(net, None)
         assert net.mixed.tolist() == scores
+
+
+def test_a_class_that_no_head_thinks_possible_has_the_smallest_probability() -> None:
+    options = np.zeros(64, np.int64)
+    options[[TASK, LEVELS, OUTPUTS, HEADS]] = SOFTMAX, 1, 2, 2
+    net = SimpleNamespace(options=options, heads=[1, 1], out_at=[0, 3], sizes=[0, 1], mixed=np.full(2, np.nan),
+                          outs=np.array([7.0, 0.0, 900.0, 0.0, 900.0]), grads=np.zeros(5))  # fmt: skip
+    mix_heads(net, SimpleNamespace(weights=[0.5, 0.5]))
+    assert net.mixed.tolist() == [math.log(SMALLEST), 0.0]
+
+
+# ---- weights of heads ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rescale", "losses", "floor", "expected"), [
+    (NONE, [9.0, 1.0, 2.0], 0.0, [0.0, 2.0 / 3.0, 1.0 / 3.0]), (CLIPPED, [9.0, 0.5, 9.0], 0.0, [0.0, 2**0.5, 1.0]),
+    (SPREAD, [9.0, 3.0, 5.0], 0.0, [0.0, 2.0, 1.0]), (SPREAD, [9.0, 3.0, 3.0], 0.4, [0.0, 0.5, 0.5]),
+    (NONE, [9.0, 1.0, 8.0], 0.25, [0.0, 0.25, 0.25]), (NONE, [0.0, math.inf, math.inf], 0.0, [0.0, 0.5, 0.5]),
+])  # fmt: skip
+def test_heads_keep_the_share_of_their_weight_that_their_loss_leaves(
+    rescale: int, losses: list[float], floor: float, expected: list[float]
+) -> None:
+    """A half of it for each unit of loss; there is no head at the first level."""
+    options = np.zeros(64, np.int64)
+    options[[RESCALE, HEADS]] = rescale, 2
+    hedge = SimpleNamespace(weights=np.array([0.0, 0.5, 0.5]), losses=np.array(losses), numbers=[0.5, floor])
+    weigh_heads(SimpleNamespace(options=options, heads=[0, 1, 1]), hedge)
+    np.testing.assert_allclose(hedge.weights, np.array(expected) / sum(expected), rtol=1e-12)
+
+
+def test_where_all_losses_are_equal_no_head_loses_weight() -> None:
+    """Not even beside a smallest share."""
+    options = np.zeros(64, np.int64)
+    options[[RESCALE, HEADS]] = SPREAD, 2
+    hedge = SimpleNamespace(weights=np.array([0.7, 0.3]), losses=np.array([2.0, 2.0]), numbers=[0.5, 0.2])
+    weigh_heads(SimpleNamespace(options=options, heads=[1, 1]), hedge)
+    np.testing.assert_allclose(hedge.weights, [0.7, 0.3], rtol=1e-12)
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_sound_up_to_the_largest() -> None:
+    assert is_sound(np.array([LARGEST, -LARGEST, 0.0]))
+    for wrong in (np.nextafter(LARGEST, np.inf), -2.0 * LARGEST, np.inf, np.nan):
+        assert not is_sound(np.array([0.0, wrong]))
+
+
+@pytest.mark.parametrize(("x", "past", "rounds", "scaled"), [
+    (5.0, [], 0.0, 0.0), (5.0, [2.0], 1.0, 0.0), (2.1, [1.9, 2.1], 2.0, 1.0), (1.8, [1.9, 2.1], 2.0, -2.0),
+    (1e3, [1.0, 2.0], 2.0, 3.0), (-1e3, [1.0, 2.0], 2.0, -3.0),  # all rounds had it
+    (0.0, [], 5.0, 0.0), (0.0, [0.0], 5.0, 0.0), (0.5, [], 5.0, 1.0), (-0.3, [0.3], 5.0, -1.0),
+    (0.4, [0.3, 0.5], 5.0, 0.4 / math.sqrt(0.5 / 3.0)), (1.0, [0.0] * 99, 500.0, 3.0),  # some did
+])  # fmt: skip
+def test_values_are_in_units_of_the_earlier_values_of_their_feature(
+    x: float, past: list[float], rounds: float, scaled: float
+) -> None:
+    seen = np.zeros(3)
+    for value in past:
+        learn_value(value, seen)
+    np.testing.assert_allclose(seen, [len(past), np.mean(past or 0.0), np.var(past or 0.0) * len(past)], atol=1e-12)
+    assert scale_value(x, seen, rounds) == pytest.approx(scaled, rel=1e-9)

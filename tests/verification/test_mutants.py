@@ -53,6 +53,7 @@ def changed(body: str, tmp_path: Path, kind: str) -> set[str]:
         ("factor", "x = (a + b) * c - d", {"x = (a + b) - d", "x = c - d", "x = (a + b) / c - d"}),
         ("power", "x = a**2", {"x = a"}),
         ("min-max", "x = min(a, b)", {"x = max(a, b)", "x = a", "x = b"}),
+        ("min-max", "x = np.maximum(a, 0).sum()", {"x = np.minimum(a, 0).sum()", "x = a.sum()", "x = (0).sum()"}),
         ("min-max", "x = math.floor(a)", {"x = math.ceil(a)"}),
         ("comparison", "x = a < b", {"x = a <= b", "x = a > b"}),
         ("comparison", "x = a < b <= c", {"x = a <= b <= c", "x = a > b <= c", "x = a < b < c", "x = a < b >= c"}),
