@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from noregret.algebra.partial_features import PRIME
+from noregret.neural import inputs
 from noregret.neural.backprop import (
     add_rows,
     clip_share,
@@ -18,21 +20,34 @@ from noregret.neural.backprop import (
     softmax,
     weigh_heads,
 )
-from noregret.neural.inputs import is_sound, learn_value, scale_value
+from noregret.neural.inputs import (
+    draw_below,
+    is_sound,
+    learn_value,
+    read_given,
+    read_row,
+    scale_value,
+    target_deviation,
+)
 from noregret.neural.net import (
     BIAS,
     BINARY,
     CLIPPED,
+    DENSE,
     HEADS,
     LARGEST,
     LEVELS,
     NONE,
     OUTPUTS,
+    RANDOM,
     REGRESSION,
     RESCALE,
+    SCALES_TARGET,
     SMALLEST,
     SOFTMAX,
     SPREAD,
+    TARGET_SQUARES,
+    TARGETS,
     TASK,
 )
 
@@ -175,5 +190,61 @@ def test_values_are_in_units_of_the_earlier_values_of_their_feature(
     seen = np.zeros(3)
     for value in past:
         learn_value(value, seen)
-    np.testing.assert_allclose(seen, [len(past), np.mean(past or 0.0), np.var(past or 0.0) * len(past)], atol=1e-12)
+    mean = sum(past) / max(len(past), 1)
+    assert seen.tolist() == pytest.approx([len(past), mean, sum((value - mean) ** 2 for value in past)], abs=1e-12)
     assert scale_value(x, seen, rounds) == pytest.approx(scaled, rel=1e-9)
+
+
+def reading(bias: int, dense: int = 0) -> Any:
+    """A network whose first matrix has rows of 4 numbers, from place 20 on."""
+    options = np.zeros(64, np.int64)
+    options[[BIAS, DENSE]] = bias, dense
+    return SimpleNamespace(options=options, strides=[4], firsts=[20], active=np.full(9, -1), amounts=np.full(9, np.nan),
+                           counts=[7])  # fmt: skip
+
+
+@pytest.mark.parametrize("bias", [0, 1])
+def test_values_that_are_not_zero_are_listed_with_the_places_of_their_rows(bias: int) -> None:
+    net = reading(bias)
+    read_row(net, np.array([0, 1, 2, 4]), np.array([0.5, 0.0, 1.0, -2.0]), np.zeros(0), 9.0, True)
+    places = [20, 24, 32, 40] if bias else [20, 28, 36]
+    assert net.counts == [len(places)]
+    assert net.active[: len(places)].tolist() == places
+    assert net.amounts[: len(places)].tolist() == [1.0, 0.5, 1.0, -2.0][-len(places) :]
+
+
+@pytest.mark.parametrize("dense", [0, 1])
+def test_rows_of_a_call_are_read_one_after_the_other(dense: int) -> None:
+    idx = np.array([0, 1, 2]) if dense else np.array([5, 6, 7, 0, 1, 2])
+    rows = SimpleNamespace(indptr=[0, 3, 6], idx=idx, val=np.array([9.0, 9.0, 9.0, 0.5, 1.5, 2.5]), seen=np.zeros(0))
+    net = reading(0, dense)
+    assert read_given(net, rows, 1, np.zeros(16), True)
+    assert net.active[:3].tolist() == [20, 24, 28]
+    assert net.amounts[:3].tolist() == [0.5, 1.5, 2.5]
+    rows.val[4] = 2.0 * LARGEST
+    assert not read_given(net, rows, 1, np.zeros(16), True)
+
+
+@pytest.mark.parametrize(("random", "limit", "drawn"), [
+    (1.0, 9.0, 0), (PRIME - 1.0, 9.0, 8), (PRIME - 1.0, 2.0, 1), ((PRIME - 1.0) / 2.0, 2.0, 0),
+    (1.0 + (PRIME - 1.0) / 2.0, 2.0, 1), (1.0 + (PRIME - 1.0) / 2.0, 7.0, 3), (PRIME - 1.0, 1.0, 0),
+])  # fmt: skip
+def test_numbers_are_drawn_with_equal_probabilities(
+    random: float, limit: float, drawn: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "next_random", lambda last: random)
+    n = np.zeros(16)
+    assert draw_below(n, limit) == drawn
+    assert n[RANDOM] == random
+
+
+@pytest.mark.parametrize(("task", "scales", "targets", "deviation"), [
+    (REGRESSION, 1, 0.5, 3.0), (REGRESSION, 1, 0.0, 0.0), (REGRESSION, 0, 0.5, 1.0), (BINARY, 1, 0.5, 1.0),
+])  # fmt: skip
+def test_targets_have_a_deviation_where_they_are_scaled(
+    task: int, scales: int, targets: float, deviation: float
+) -> None:
+    options, n = np.zeros(64, np.int64), np.zeros(16)
+    options[[TASK, SCALES_TARGET]] = task, scales
+    n[TARGETS], n[TARGET_SQUARES] = targets, 9.0 * targets
+    assert target_deviation(SimpleNamespace(options=options), n) == deviation

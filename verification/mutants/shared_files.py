@@ -287,8 +287,8 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         for name, files in {
             "activations": (),
             "backprop": ("refusals",),
-            "inputs": ("refusals",),
-            "memory": ("refusals", "network_protocol"),
+            "inputs": ("memory", "refusals"),
+            "memory": ("memory", "refusals", "network_protocol"),
             "network": ("refusals", "network_protocol"),
             "network_file": ("network_protocol",),
             "optimizers": (),
