@@ -135,4 +135,6 @@ def test_merged_factors_have_lost_what_both_have(lost: float, both: float) -> No
 
 
 def test_rows_that_may_not_have_holes_tell_nothing_of_noise() -> None:
-    assert make(missing="refuse").learn(rows_with_holes(0.5)[1]).latest.freedom == 0.0
+    learner = make(missing="refuse", keep_rows="yes").learn(rows_with_holes(0.5)[1])
+    assert learner.latest.freedom == 0.0
+    assert learner.revise(3, np.ones(12)).latest.freedom == 0.0

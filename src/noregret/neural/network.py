@@ -141,7 +141,8 @@ class Network:
     @property
     def arrays(self) -> dict[str, Floats]:
         """The arrays in use."""
-        return {name: values for name, values in self.weights._asdict().items() if values.size or name == "w"}
+        used = {"w", *self.made.keeps}
+        return {name: values for name, values in self.weights._asdict().items() if name in used}
 
     # ---- beginning and growing -----------------------------------------------------------------------------------
 
