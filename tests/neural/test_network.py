@@ -1,14 +1,18 @@
 """The weights of networks: where they stand, how they are drawn, and how much memory they need."""
 
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.data.blocks import DenseBlock
+from noregret.data.blocks import DenseBlock, SparseBlock
 from noregret.neural import network
-from noregret.neural.network import uniform
+from noregret.neural.net import ANCHORED, FAULT, GATHERED, STEPS
+from noregret.neural.network import Layout, rows_of, uniform
+from noregret.neural.optimizers import find_optimizer
 
 
 def make(**options: Any) -> Any:
@@ -57,6 +61,17 @@ def test_the_weights_of_outputs_are_drawn_by_the_next_seed() -> None:
     np.testing.assert_allclose(last, uniform(6, 1, 0, (4, 1)) / 3**0.5, rtol=1e-15)
 
 
+def test_numbers_that_are_drawn_are_above_minus_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "mix", lambda bits: np.zeros_like(bits))
+    assert uniform(0, 0, 0, (1, 2)).tolist() == [[2.0**-53 - 1.0] * 2]
+
+
+def test_an_optimizer_has_an_anchor_where_it_is_asked_for() -> None:
+    find = find_optimizer.__wrapped__  # not what was found before
+    assert [find(name).name for name in ("sgd", "adam")] == ["sgd", "adam"]
+    assert find("adam", True).keeps == ("mean", "squares", "seen", "importance", "anchor")
+
+
 def test_a_row_without_features_makes_a_network_without_features() -> None:
     learner = make().learn([{}], [1])
     assert (learner.network.features, learner.network.inputs) == (0, 0)
@@ -76,6 +91,128 @@ def test_the_loop_has_room_for_the_rows_and_units_of_one_round(
     assert (net.active.size, net.amounts.size, net.moving.size) == (rows + 1, rows + 1, units + 1)
     assert (net.units.size, net.slopes.size, net.mixed.size) == (units, units, 1)
     assert net.outs.size == net.grads.size == sum(strides)
+
+
+def test_a_first_matrix_without_outputs_or_units_is_empty() -> None:
+    assert Layout((), (True,), 1, 0).matrix(np.zeros(0), 0).shape == (0, 0)
+
+
+def test_predicting_makes_no_room_in_the_memory() -> None:
+    learner = make(replay=3, bits=4).learn([{"a": 1.0}], [1])
+    before = learner.network.memory
+    learner.predict([{str(number): 1.0 for number in range(99)}])
+    assert learner.network.memory is before
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_rounds_are_played_by_the_compiled_loop_or_in_plain_python(
+    native: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = make(native=native)
+    bound, plain = Mock(), Mock()
+    monkeypatch.setattr(network.Network, "bind", bound)
+    monkeypatch.setattr(network, "run_interpreted", plain)
+    learner.learn([[1.0]], [1])
+    assert (bound.return_value.run.call_count, plain.call_count) == ((1, 0) if native else (0, 1))
+
+
+def test_dense_rows_are_read_one_after_the_other_with_the_numbers_of_all_columns() -> None:
+    rows, longest = rows_of(DenseBlock(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])), np.zeros(0))
+    assert (rows.indptr.tolist(), rows.idx.tolist(), longest) == ([0, 3, 6], [0, 1, 2], 3)
+    assert rows.val.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+def test_the_longest_of_sparse_rows_counts() -> None:
+    block = SparseBlock(np.array([0, 1, 4, 4]), np.array([3, 0, 1, 2], np.int32), np.ones(4), 4)
+    rows, longest = rows_of(block, np.zeros(0))
+    assert (rows.indptr.tolist(), rows.idx.tolist(), longest) == ([0, 1, 4, 4], [3, 0, 1, 2], 3)
+    assert rows_of(SparseBlock(np.zeros(1, np.int64), block.idx[:0], block.val[:0], 4), np.zeros(0))[1] == 0
+
+
+# ---- loops that are bound --------------------------------------------------------------------------------------------
+
+DENSE_ROW = DenseBlock(np.ones((1, 4)))
+SPARSE_ROW = SparseBlock(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1), 4)
+USUAL: tuple[str, Any, int, bool] = ("binary", DENSE_ROW, 4, True)
+
+
+def bound(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A network whose loop was bound, without a compiler, for rows of four values."""
+    monkeypatch.setattr(network, "BoundLoop", lambda optimizer, values: SimpleNamespace(values=values))
+    net = make().learn([[1.0] * 4], [1]).network
+    net.bind(*USUAL)
+    return net
+
+
+@pytest.mark.parametrize("longest", [0, 3, 4])
+def test_a_loop_stays_bound_where_nothing_has_changed_place(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = bound(monkeypatch)
+    loop = net.bound[2]
+    assert net.bind("binary", DENSE_ROW, longest, True) is loop
+    longer = net.bind("binary", DENSE_ROW, 5, True)
+    assert longer is not loop
+    assert net.bind(*USUAL) is longer
+
+
+@pytest.mark.parametrize("given", [
+    ("multiclass", DENSE_ROW, 4, True), ("binary", SPARSE_ROW, 4, True), ("binary", DENSE_ROW, 5, True),
+    ("binary", DENSE_ROW, 4, False),
+])  # fmt: skip
+def test_another_task_kind_of_rows_or_use_has_a_loop_of_its_own(given: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = bound(monkeypatch)
+    loop = net.bound[2]
+    assert net.bind(*given) is not loop
+
+
+@pytest.mark.parametrize("name", ["shares", "counters", "weights"])
+def test_a_loop_is_bound_again_where_arrays_were_replaced(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = bound(monkeypatch)
+    loop, values = net.bound[2], getattr(net, name)
+    setattr(net, name, values._replace() if name == "weights" else values.copy())
+    assert net.bind(*USUAL) is not loop
+
+
+def test_a_copy_has_a_memory_and_a_loop_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = bound(monkeypatch)
+    assert (net.copy().bound, net.bound is None) == (None, False)
+    remembers = make(replay=3).learn([[1.0], [2.0]], [1, 0])
+    copied = remembers.copy()
+    remembers.learn([[5.0], [6.0]], [1, 0])
+    assert copied.network.memory.val.reshape(3, -1)[:, 0].tolist() == [1.0, 2.0, 0.0]
+
+
+# ---- mini-batches and anchors ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("batch", "gathered", "rounds", "ends"), [
+    (4, 1, 2, False), (4, 1, 3, True), (4, 1, 9, True), (2, 0, 1, False), (2, 0, 2, True), (1, 0, 9, False),
+])  # fmt: skip
+def test_a_mini_batch_ends_where_its_last_round_is_reached(batch: int, gathered: int, rounds: int, ends: bool) -> None:
+    net = make(batch=batch).learn([[1.0]] * gathered or [[1.0]], [1] * max(gathered, 1)).network
+    net.counters[GATHERED] = gathered
+    assert net.ends_batch(rounds) is ends
+
+
+def test_the_importance_of_weights_is_their_mean_squared_gradient_between_anchors() -> None:
+    rows, labels = np.random.default_rng(2).normal(size=(5, 2)), [0, 1, 0, 1, 1]
+    net = make(anchor=1.0, optimizer="sgd").learn(rows[:3], labels[:3])
+    expected = np.zeros_like(net.network.weights.w)
+    for rounds, more in ((3, slice(3, 4)), (1, slice(4, 5)), (1, None)):
+        expected += net.network.weights.seen / rounds
+        net.consolidate()
+        found = net.network
+        np.testing.assert_allclose(found.weights.importance, expected, rtol=1e-12)
+        assert found.counters[ANCHORED] == found.counters[STEPS]
+        assert found.weights.anchor.tolist() == found.weights.w.tolist()
+        assert not found.weights.seen.any()
+        if more is not None:
+            net.learn(rows[more], labels[more])
+    net.consolidate()  # with no round in between
+    assert net.network.weights.importance.tolist() == found.weights.importance.tolist()
+
+
+def test_a_call_leaves_no_fault_behind() -> None:
+    assert make().learn([[1.0]], [1]).network.counters[FAULT] == 0.0
 
 
 # ---- classes that come -----------------------------------------------------------------------------------------------

@@ -91,7 +91,8 @@ def test_networks_may_be_of_no_features_and_of_very_many() -> None:
     none = {name: np.zeros(3 + 2) for name in ("w", "mean", "squares")}
     counters = [0.0 if at == GATHERED else value for at, value in enumerate(COUNTERS)]
     header = {"inputs": MOST_INPUTS, "features": 0, "outputs": 1, "counters": counters, "shares": [0.0, 1.0]}
-    assert restore_network(plain, header, none, BINARY, 1).features == 0
+    found = restore_network(plain, header, none, BINARY, 1)
+    assert (found.features, found.seen.size) == (0, 0)
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------

@@ -291,7 +291,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "memory": ("memory", "refusals", "network_protocol"),
             "network": ("network", "refusals", "network_protocol"),
             "network_file": ("network_file", "network_protocol"),
-            "optimizers": (),
+            "optimizers": ("network",),
             "rounds": ("refusals",),
             "sizes": ("refusals",),
         }.items()
