@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -33,6 +34,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "banditron": {"classes": ["up", "down", "level"]},
 }
 MADE_OF_OTHERS = ("delayed", "self_training")
+
+
+def make(name: str, **options: Any) -> Any:
+    return nr.make(name, **options)
+
+
+def make_svd(rank: int = 2) -> Any:
+    return make("svd", rank=rank, batch=1)
 
 
 def make_learner(which: str) -> Any:
@@ -99,6 +108,26 @@ def test_several_calls_of_a_decomposition_are_undone_together(name: str) -> None
     assert pack(learner.learn(rows[10:])) == pack(make().learn(rows))
 
 
+@pytest.mark.parametrize("name", ["rows", "rare words"])
+def test_what_was_cut_off_is_undone_before_calls_are(name: str) -> None:
+    make, rows = BEFORE[name]
+    learner = make().learn(rows[:10])
+    before, undo = pack(learner), learner.undo_of_calls()
+    learner.learn(rows[10:15])
+    learner._change.undo, learner.state = learner._own_state(), None
+    undo()
+    assert pack(learner) == before
+
+
+@pytest.mark.parametrize("name", ["rows", "hashed names", "words", "transforms", "rare words"])
+def test_only_what_changes_in_place_is_copied_to_undo_calls(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = BEFORE[name][0]()
+    copies = Mock()
+    monkeypatch.setattr(type(learner), "copy", copies)
+    learner.undo_of_calls()
+    assert copies.called == (name in ("transforms", "rare words"))
+
+
 FILES = ("decomposition/decomposed.py", "learner/rule_learner.py", "learner/change.py", "adapters/self_training.py")
 
 
@@ -117,6 +146,68 @@ def test_a_round_that_is_cut_off_is_learned_by_both_or_by_none(name: str, behind
     does()
     for learner in interrupted_at_every_line(prepare, file, KeyboardInterrupt):
         assert pack(learner) in (pack(before), pack(whole))
+
+
+def test_what_was_cut_off_in_the_learner_is_undone_before_it_is_asked_whether_it_has_learned() -> None:
+    both = make_svd() | nr.make("oja", rank=2)
+    both.learn(X[:12])
+    before, learner = pack(both), both.learner
+
+    def cut_off(*_: Any) -> None:
+        learner._change.undo = learner._own_state()
+        learner.rounds += 1
+        raise KeyboardInterrupt
+
+    learner.learn_one = cut_off
+    with pytest.raises(KeyboardInterrupt):
+        both.learn_one(X[12])
+    del learner.learn_one
+    assert pack(both) == before
+
+
+class Bare:
+    """A learner that has what the protocol asks for and nothing else."""
+
+    source = None
+    card = property(lambda self: self.inner.card)
+    task = property(lambda self: self.inner.task)
+    rounds = property(lambda self: self.inner.rounds)
+    mistakes = property(lambda self: self.inner.mistakes)
+    updates = property(lambda self: self.inner.updates)
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        for name in ("play", "learn", "learn_one", "predict", "predict_one", "save"):
+            setattr(self, name, getattr(inner, name))
+
+    def copy(self) -> "Bare":
+        return Bare(self.inner.copy())
+
+    def revert_to(self, saved: "Bare") -> None:
+        self.__init__(saved.inner)  # type: ignore[misc]
+
+
+def test_a_learner_of_another_make_is_undone_as_it_says() -> None:
+    both, usual = make_svd() | Bare(nr.make("ogd", native=False)), make_svd() | nr.make("ogd", native=False)
+    for row, label in zip(X[:9], CLASSES, strict=False):
+        both.learn_one(row, label)
+        usual.learn_one(row, label)
+    assert (both.rounds, both.mistakes, both.updates) == (usual.rounds, usual.mistakes, usual.updates)
+    before = pack(both.decomposition)
+    refusal(lambda: both.learn_one(5.0 * X[9], [1, 2]))
+    assert pack(both.decomposition) == before == pack(usual.decomposition)
+    assert pack(both.learner.inner) == pack(usual.learner)
+
+
+def test_what_a_learner_counted_before_it_was_put_behind_a_decomposition_stays_its_own() -> None:
+    learner: Any = nr.make("ogd", native=False).learn(X[:, :2], CLASSES)
+    assert min(learner.mistakes, learner.updates) > 0
+    one, many = (make_svd() | learner.copy() for _ in range(2))
+    transcript = many.play(X[:9], CLASSES[:9])
+    for row, label in zip(X[:9], CLASSES, strict=False):
+        one.learn_one(row, label)
+    assert (one.mistakes, one.updates) == (transcript.mistakes.sum(), transcript.updated.sum())
+    assert (many.mistakes, many.updates) == (one.mistakes, one.updates)
 
 
 # ---- what can be put behind a decomposition --------------------------------------------------------------------------
@@ -140,3 +231,27 @@ def test_decompositions_follow_each_other() -> None:
     assert pack(chained) == pack((first | (second | last)).learn(X, CLASSES))
     for wrong, why in ((first | last, "nothing can be put behind ogd"), (nr.make("mean_row"), "go together with")):
         assert why in refusal(partial(lambda one, other: one | other, wrong, nr.scale()))
+
+
+def test_a_learner_may_be_put_behind_two_decompositions_that_follow_each_other() -> None:
+    inner = make_svd(rank=4) | (make("oja", rank=3) | make("oja", rank=2))
+    names = [one["name"] for one in (inner | nr.make("ogd", native=False)).params.values()]
+    assert names[0] == "svd(rank=4, batch=1)"
+    assert names[1] == (
+        "decomposed(decomposition=oja(rank=3), learner=decomposed(decomposition=oja(rank=2), learner=ogd))"
+    )
+
+
+def test_both_are_told_by_names_that_make_them_again() -> None:
+    """With their options of rows, such as transforms; also behind several decompositions."""
+    both = make("svd", rank=4, scale=True) | nr.make("ogd", native=False, eta0=0.5, bias=True)
+    told = both.params
+    assert told["decomposition"]["name"] == "svd(rank=4, scale=true)"
+    assert told["decomposition"]["rank"] == 4
+    assert told["learner"]["name"] == "ogd(eta0=0.5, bias=true)"
+    assert told["learner"]["eta0"] == 0.5
+    again = nr.make("decomposed", decomposition=told["decomposition"]["name"], learner=told["learner"]["name"])
+    assert again.params == told
+    chained = make("oja", rank=3) | both
+    assert set(chained.params["learner"]) == {"name", "decomposition", "learner"}
+    assert chained.params["learner"]["decomposition"] == told["decomposition"]

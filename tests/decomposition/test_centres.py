@@ -200,6 +200,20 @@ def test_found_clusters_are_iterated_from_their_seeds() -> None:
     assert (found.counts.tolist(), found.steps) == ([1, 1, 1, 1], 1)
 
 
+@pytest.mark.parametrize("iterations", [0, 1, 2])
+def test_clusters_are_found_by_a_step_and_iterations_after_it(iterations: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def seed(self: Centres, rows: Floats, k: int, random: Any) -> None:
+        self.centres, self.counts = rows[:4].copy(), np.zeros(4, np.int64)
+
+    monkeypatch.setattr(Centres, "seed", seed)
+    found = Centres.find(ROWS, 4, np.random.default_rng(0), iterations)
+    twin = NaiveKMeans(ROWS[:4].tolist(), [0] * 4)
+    for _ in range(1 + iterations):
+        twin.iterate(ROWS.tolist())
+    np.testing.assert_allclose(found.centres, twin.centres, rtol=1e-11)
+    assert found.counts.tolist() == twin.counts
+
+
 def test_features_that_come_are_0_in_all_centres_so_far() -> None:
     state = made()
     state.grow(5)

@@ -131,7 +131,7 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("mixture", "spreads", lambda it: it[0].copy()), ("mixture", "squares", changed(0, -1.0)),
     ("mixture", "mean", lambda it: it.astype(np.float32)), ("mixture", "waiting", lambda it: np.zeros((3, 2))),
     ("mixture", "count", lambda it: 0), ("mixture", "effective", lambda it: 1e9),
-    ("mixture", "effective", lambda it: 0),
+    ("mixture", "effective", lambda it: 0), ("mixture", "effective", lambda it: 1e-12),
     ("waiting", "waiting", lambda it: it[1:].copy()), ("waiting", "waiting", lambda it: it[:, :1].copy()),
     ("diagonal", "spreads", lambda it: np.zeros((2, 2, 2))), ("diagonal", "spreads", changed((1, 0), -1e-9)),
     ("merged", "weights", changed(0, 0.5)), ("merged", "weights", lambda it: it + 1.0),
@@ -175,7 +175,7 @@ ALLOWED: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("mixture", "spreads", lambda it: np.zeros((2, 2, 2))), ("diagonal", "spreads", lambda it: np.zeros((2, 2))),
     ("mixture", "squares", lambda it: np.zeros(2)), ("mixture", "weights", lambda it: np.array([0.0, 1.0])),
     ("mixture", "weights", lambda it: it * (1.0 + 0.9e-6)), ("mixture", "weights", lambda it: it * (1.0 - 0.9e-6)),
-    ("mixture", "effective", lambda it: 24.0 * (1.0 + 0.9e-6)), ("mixture", "effective", lambda it: 1e-9),
+    ("mixture", "effective", lambda it: 24.0 * (1.0 + 0.9e-6)), ("mixture", "effective", lambda it: 1.1e-12),
     ("mixture", "effective", lambda it: 24.0 * (1.0 + 1e-6)),
     ("merged", "spreads", lambda it: 0.0 * it),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import noregret as nr
 from noregret.decomposition.factors import MOST_LOST, Factors, Limits
-from noregret.decomposition.factors_file import dump_factors, restore_factors
+from noregret.decomposition.factors_file import MOST_FREEDOM, dump_factors, restore_factors
 from tests.naive.svd import NoisySVD
 
 Floats = NDArray[np.float64]
@@ -108,8 +108,33 @@ def test_noise_that_cannot_be_is_refused(forged: dict[str, Any]) -> None:
         restore_factors(Factors.start(12, Limits(RANK, 0.0, spare=16)), {**header, **forged}, arrays)
 
 
+@pytest.mark.parametrize("lost", [0.0, 0.5, MOST_LOST])
+@pytest.mark.parametrize("freedom", [1.0, MOST_FREEDOM])
+def test_noise_at_its_limits_is_read(lost: float, freedom: float) -> None:
+    header, arrays = dump_factors(make().learn(rows_with_holes(0.5)[0]).latest)
+    fresh = Factors.start(12, Limits(RANK, 0.0, spare=16))
+    found = restore_factors(fresh, {**header, "lost": lost, "freedom": freedom}, arrays)
+    assert (found.lost, found.freedom) == (lost, freedom)
+
+
 def test_what_is_lost_stays_finite() -> None:
     factors = Factors.start(3, Limits(1, 0.0))
     factors.lost = MOST_LOST
     factors.append(1e149 * np.eye(3))
     assert factors.lost == MOST_LOST
+
+
+@pytest.mark.parametrize(("lost", "both"), [(2.0, 3.0), (MOST_LOST, MOST_LOST), (0.7 * MOST_LOST, MOST_LOST)])
+def test_merged_factors_have_lost_what_both_have(lost: float, both: float) -> None:
+    parts = [Factors.start(2, Limits(3, 0.0)) for _ in range(2)]
+    for part, own in zip(parts, (1.0 if lost < MOST_LOST / 2 else lost, lost), strict=True):
+        part.append(np.eye(2))
+        part.lost = own
+    parts[0].merge(parts[1])
+    assert parts[0].lost == both
+
+
+def test_rows_that_may_not_have_holes_tell_nothing_of_noise() -> None:
+    learner = make(missing="refuse", keep_rows="yes").learn(rows_with_holes(0.5)[1])
+    assert learner.latest.freedom == 0.0
+    assert learner.revise(3, np.ones(12)).latest.freedom == 0.0

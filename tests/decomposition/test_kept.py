@@ -8,6 +8,7 @@ import pytest
 
 import noregret as nr
 from noregret.decomposition import atoms, centres, gaussian, gaussian_scores, kernel_density
+from noregret.decomposition.cached_property import cached_property
 from noregret.decomposition.kept import keep
 from noregret.learner.model_file import pack
 
@@ -150,3 +151,19 @@ def test_centres_that_are_found_or_moved_are_measured_anew() -> None:
         change()
         expected = centres.Centres(state.centres.copy(), state.counts).distances(ROWS)
         assert state.distances(ROWS).tolist() == expected.tolist()
+
+
+def test_a_property_that_is_cached_is_computed_once_for_each_object() -> None:
+    computed = list[object]()
+
+    class Owner:
+        @cached_property
+        def size(self) -> int:
+            """How large it is."""
+            computed.append(self)
+            return len(computed)
+
+    one, other = Owner(), Owner()
+    assert [one.size, other.size, one.size, other.size] == [1, 2, 1, 2]
+    assert computed == [one, other]
+    assert vars(Owner)["size"].__doc__ == "How large it is."

@@ -42,6 +42,17 @@ TABLES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+def test_columns_of_components_are_numbered_from_1_and_those_of_distances_have_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    svd: Any = nr.make("svd")
+    gaussian: Any = nr.make("gaussian")
+    assert (svd.column_titles(2), svd.column_titles(0)) == (["component 1", "component 2"], [])
+    assert gaussian.column_titles(2) == ["log-density", "distance"]
+    monkeypatch.setattr(type(gaussian), "shows_distance", False)
+    assert gaussian.column_titles(2) == svd.column_titles(2)
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_results_are_described_after_the_first_row(name: str) -> None:
     learner = make(name, rank=2)

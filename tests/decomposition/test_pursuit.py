@@ -42,6 +42,7 @@ def test_steps_go_where_they_lower_the_error_most() -> None:
         assert counts.sum() <= most
         assert left[np.arange(3), counts].sum() == best
     assert share_steps(left, 100).tolist() == [2, 2, 1]
+    assert share_steps(np.array([[10.0, 9.0, 8.5], [5.0, 1.0, 0.0]]), 1).tolist() == [0, 1]
     late = np.array([[10.0, 9.0, 2.0], [5.0, 3.0, 2.5]])  # a step that helps most may come after one that helps little
     assert share_steps(late, 1).tolist() == [0, 1]
 

@@ -123,6 +123,9 @@ def test_the_largest_values_are_those_of_a_stable_sort() -> None:
         for count in (1, 2, size - 1, size, size + 1):
             if count > 0:
                 assert find_largest(values, count) == np.argsort(-values, kind="stable")[:count].tolist()
+    many = rng.permutation(5000).astype(float)
+    for count in (1, 7, 2500, 4000, 4990):
+        assert find_largest(many, count) == np.argsort(-many, kind="stable")[:count].tolist()
 
 
 def test_ratings_of_a_user_are_told_in_the_order_of_their_items() -> None:
@@ -186,3 +189,15 @@ def test_problems_are_told_before_anything_is_learned() -> None:
         learner.learn(PAIRS, [1.0, 5.5, 6.0, 7.0, 0.0])
     assert error.value.row == 1
     assert learner.ratings_of("a") == {}
+
+
+def test_a_number_of_too_many_digits_is_no_name_and_its_row_is_told() -> None:
+    """From 2^1024 on, of either sign: floats are below it."""
+    learner, largest = make("rating_mean"), 2**1024 - 1
+    before = pack(learner.learn([(largest, -largest)], [3.0]))
+    for number in (2**1024, -(2**1024)):
+        for rows, what in (([("a", 1), (5, 1), (number, 1)], "user"), ([("a", 1), (5, "b"), ("a", number)], "item")):
+            with pytest.raises(nr.BadValue, match=f"^row 2: the {what} is a number of too many digits") as error:
+                learner.learn(rows, [1.0, 2.0, 3.0])
+            assert error.value.row == 2
+            assert pack(learner) == before

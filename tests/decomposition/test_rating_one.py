@@ -183,10 +183,11 @@ def test_a_prediction_that_is_not_finite_is_left_to_the_call_that_says_so() -> N
         run(learner, 0, 0, 0.5, learns=0)
 
 
-def test_whenever_arrays_are_replaced_a_loop_is_bound_anew() -> None:
-    """Otherwise ratings would be learned by arrays that nobody reads."""
-    learner = make("rmf by da", native=False)
-    for pair, y in zip(PAIRS, Y, strict=True):
+@pytest.mark.parametrize("first", [0, 5])
+def test_whenever_arrays_are_replaced_a_loop_is_bound_anew(first: int) -> None:
+    """Otherwise ratings would be learned by arrays that nobody reads; also where the first are those of a file."""
+    learner = unpack(pack(make("rmf by da", native=False).learn(PAIRS[:first], Y[:first])), "m.nr")
+    for pair, y in zip(PAIRS[first:], Y[first:], strict=True):
         one, moves = bound(learner), int(learner.state.moves[0])
         learner.state.one = one
         learner.learn([pair], [y])
@@ -203,6 +204,30 @@ def test_whenever_arrays_are_replaced_a_loop_is_bound_anew() -> None:
 def arrays_of(one: OneRating) -> list[Any]:
     parts = ("users", "items", "known", "memory")
     return [array for part in parts for array in one.values[part]] + [one.values["totals"], one.values["numbers"]]
+
+
+def test_what_a_round_changes_fills_the_room_for_it() -> None:
+    learner = make("rmf by da", native=False).learn([("a", 0)], [4.0])
+    one = bound(learner)
+    call, rounds = one.values["call"], one.values["rounds"]
+    assert [array.size for array in (*rounds, *call[:3])] == [1] * 9
+    for array in (call.floats, call.integers):
+        array[:] = -77
+    one.ask(1, 0, 0, 0.5)
+    play_one(**one.values)
+    assert not (call.floats == -77.0).any()
+    assert not (call.integers == -77).any()
+
+
+def test_a_loop_that_was_bound_to_arrays_that_are_forgotten_is_of_no_use() -> None:
+    learner = make(native=False).learn(PAIRS[:3], Y[:3])
+    go_back = learner.state.remember_arrays()
+    learner.state.grow(20, 20, 20)
+    one = bound(learner)
+    go_back()
+    one.ask(1, 0, 0, 0.5)
+    with pytest.raises(ArithmeticError):
+        play_one(**one.values)
 
 
 def test_a_copy_binds_a_loop_of_its_own() -> None:
@@ -226,6 +251,8 @@ def test_usual_rows_are_read_and_others_left_to_the_call_with_many() -> None:
         {"user": "a", "userId": "a", "item": 7}, {}, np.array(5), np.ones((2, 2)), np.ones(1), {"user", "item"},
     ]  # fmt: skip
     assert [read_pair(row, 3.0) for row in others] == [None] * len(others)
+    short_or_long: list[Any] = [("a",), ("a", 7, 3.0, 4.0), []]
+    assert [read_pair(row) for row in short_or_long] == [None] * 3
 
 
 @pytest.mark.parametrize(("row", "y"), [

@@ -32,6 +32,31 @@ def test_factors_are_drawn_in_blocks_of_64_each_by_a_generator_of_its_own() -> N
     assert Shape(0, False, 5, False).draw(0, 3, 5).shape == (2, 0)
 
 
+def test_users_who_come_one_by_one_share_the_block_of_factors_that_was_drawn_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draw, drawn = Shape.draw_block, list[int]()
+
+    def counted(shape: Shape, number: int) -> Any:
+        drawn.append(number)
+        return draw(shape, number)
+
+    monkeypatch.setattr(Shape, "draw_block", counted)
+    learner = make()
+    for user in range(130):
+        learner.learn([(user, 0)], [3.0])
+    assert drawn == [0, 1, 2, 4]  # for 64 users each, and for items
+
+
+@pytest.mark.parametrize("ends", [(10, 70, 100), (63, 64, 65, 130), (64, 128, 129), (1, 64, 200)])
+def test_users_may_come_in_any_portions(ends: tuple[int, ...]) -> None:
+    whole, learner = make(), make()
+    whole.learn([(user, 0) for user in range(ends[-1])], [3.0] * ends[-1])
+    for first, last in zip((0, *ends), ends, strict=False):
+        learner.learn([(user, 0) for user in range(first, last)], [3.0] * (last - first))
+    assert pack(learner) == pack(whole)
+
+
 # ---- room ------------------------------------------------------------------------------------------------------------
 
 

@@ -222,6 +222,18 @@ def test_features_are_not_made_of_missing_values(step: Any) -> None:
     assert learner.learn(rows[:2]).rounds == 2
 
 
+def test_where_no_value_may_be_missing_transforms_refuse_nan_in_the_usual_words() -> None:
+    learner: Any = nr.make("svd", rank=2, transforms=nr.fourier(features=4))
+    message = "row 0, feature 1: the value is nan; every value must be finite"
+    assert refused(learner, lambda: learner.learn(sparse.csr_matrix([[1.0, np.nan]]))) == message
+
+
+def test_a_block_without_entries_is_sorted_whatever_room_it_has() -> None:
+    idx = np.array([3, 2, 1, 0], np.int32)
+    assert is_sorted(SparseBlock(np.zeros(3, np.int64), idx, np.zeros(4), 4))
+    assert not is_sorted(SparseBlock(np.array([0, 2]), idx, np.zeros(4), 4))
+
+
 def test_whole_numbers_beyond_floats_are_refused_also_where_values_may_be_missing() -> None:
     learner: Any = nr.make("svd", missing="nan").learn(X)
     for action in (learner.learn, learner.transform, learner.impute):

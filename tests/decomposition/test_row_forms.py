@@ -188,15 +188,17 @@ def test_samples_are_counted_by_whole_numbers(name: str, n: Any, seed: Any) -> N
         make(name).learn(X).sample(10**12)
 
 
-@pytest.mark.parametrize(("shape", "numbers"), [("full", 9), ("diagonal", 3)])
-@pytest.mark.parametrize("name", ["mixture", "kernel_density"])
+@pytest.mark.parametrize(("name", "options", "numbers"), [
+    ("mixture", {"shape": "full"}, 9), ("mixture", {"shape": "diagonal"}, 3), ("gaussian", {}, 9),
+    ("kernel_density", {"shape": "full"}, 9), ("kernel_density", {"shape": "diagonal"}, 3),
+])  # fmt: skip
 def test_each_row_of_a_sample_takes_the_numbers_of_a_covariance(
-    name: str, shape: str, numbers: int, monkeypatch: pytest.MonkeyPatch
+    name: str, options: dict[str, str], numbers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, int, int]] = []
     module = import_module(f"noregret.decomposition.{name}")
     monkeypatch.setattr(module, "require_sample_memory", lambda *of: asked.append(of))
-    learner: Any = nr.make(name, shape=shape).learn(np.random.default_rng(0).normal(size=(40, 3)))
+    learner: Any = nr.make(name, **options).learn(np.random.default_rng(0).normal(size=(40, 3)))
     assert learner.sample(5).shape == (5, 3)
     assert asked == [(name, 5, numbers)]
 

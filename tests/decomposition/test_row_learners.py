@@ -274,9 +274,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "features": lambda learner: learner.features,
     "feature_names": lambda learner: learner.feature_names,
     "dump": lambda learner: learner.dump(),
+    "undo_of_calls": lambda learner: learner.undo_of_calls()(),
     "keep_steady": lambda learner: learner.keep_steady(),
 }
-OF_BOTH = ("play", "learn", "predict", "predict_one", "predict_proba", "features", "dump")
+OF_BOTH = ("play", "learn", "learn_one", "transform", "predict", "predict_one", "predict_proba", "features", "dump")
 
 
 def torn(learner: Any) -> Any:
@@ -312,6 +313,7 @@ def test_a_call_of_two_learners_first_undoes_what_was_cut_off(name: str) -> None
         **CALLS,
         "play": lambda both: both.play(X, labels),
         "learn": lambda both: both.learn(X, labels),
+        "learn_one": lambda both: both.learn_one(X[0], 1),
         "predict_proba": lambda both: both.predict_proba(X),
     }
     learner = (make("svd", rank=2, batch=30) | make("ogd", loss="logistic")).learn(X, labels)

@@ -8,7 +8,8 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 import noregret as nr
-from noregret.decomposition.pursuit import find_sparse_codes
+from noregret.decomposition import pursuit
+from noregret.decomposition.pursuit import Pursuit, find_sparse_codes
 from noregret.learner.model_file import pack
 from tests.naive import pursuit as naive
 from tests.support import by_name
@@ -83,8 +84,34 @@ def test_an_atom_is_taken_once_where_another_is_equal() -> None:
 
 @pytest.mark.parametrize("exponent", [-900, -300, 1, 450])
 def test_rows_of_any_size_have_codes_of_that_size(exponent: int) -> None:
-    codes = find_sparse_codes(ROWS, ATOMS, 3)
-    assert find_sparse_codes(np.ldexp(ROWS, exponent), ATOMS, 3).tolist() == np.ldexp(codes, exponent).tolist()
+    rows = np.concatenate((ROWS, -np.eye(6)))  # the last ones have no positive value
+    codes = find_sparse_codes(rows, ATOMS, 3)
+    assert find_sparse_codes(np.ldexp(rows, exponent), ATOMS, 3).tolist() == np.ldexp(codes, exponent).tolist()
+
+
+def test_rows_without_features_have_no_weights() -> None:
+    assert find_sparse_codes(np.zeros((2, 0)), np.zeros((3, 0)), 4).tolist() == [[0.0] * 3] * 2
+
+
+def test_an_atom_stays_where_no_other_is_left_that_says_more() -> None:
+    """A step without a use may choose it again, as the first of atoms that are all orthogonal to what is left."""
+    assert find_sparse_codes(np.array([[2.0, 0.0, 5.0]]), np.eye(3)[:2], 2).tolist() == [[2.0, 0.0]]
+
+
+def test_a_row_may_have_the_length_1_along_an_atom() -> None:
+    assert find_sparse_codes(np.full((1, 4), 0.5), np.full((1, 4), 0.5), 1).tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize(("left", "taken"), [((1.0, 1e-20), 0.0), ((4.0, 3e-20), 0.0), ((0.25, 5e-21), 1.0)])
+def test_a_step_must_find_more_than_rounding_errors_of_its_row(left: tuple[float, float], taken: float) -> None:
+    steps = np.array([[0, 1]], np.intp)
+    found = Pursuit(np.zeros((1, 2)), np.zeros((1, 2, 2)), steps, np.eye(2)[None], np.ones((1, 2)), np.array([left]))
+    assert found.codes(2).tolist() == [[1.0, taken]]
+
+
+def test_an_atom_is_used_that_is_longer_than_the_shortest_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pursuit, "SMALLEST_SQUARE", 1.0)
+    assert find_sparse_codes(np.ones((1, 2)), np.diag([1.0, 2.0]), 2).tolist() == [[0.0, 0.5]]
 
 
 def test_no_row_depends_on_those_beside_it() -> None:
@@ -102,8 +129,10 @@ def test_rows_may_have_any_form() -> None:
         assert learner.sparse_codes(rows, 2).tolist() == codes
     named: Any = nr.make("dictionary", k=9, native=False).learn([by_name(one) for one in np.eye(6)])
     named.flush().state.atoms = ATOMS.copy()
+    before = pack(named)
     assert named.sparse_codes([{**by_name(x), "new": 5.0} for x in ROWS[:9]], 2).tolist() == codes
     assert named.sparse_codes([dict(reversed(by_name(x).items())) for x in ROWS[:9]], 2).tolist() == codes
+    assert pack(named) == before
 
 
 def test_codes_count_rows_that_wait() -> None:

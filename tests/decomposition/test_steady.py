@@ -2,13 +2,15 @@
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import noregret as nr
-from noregret.decomposition.factors import Factors
+from noregret.decomposition import steady
+from noregret.decomposition.factors import Factors, leading_signs
 from noregret.learner.model_file import pack, unpack
 from tests.support.model_files import header, tensors
 
@@ -40,6 +42,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "one by one": {"batch": 1}, "triangles": {"batch": 9}, "directly": {"batch": 9, "keep_rows": "yes"},
     "projected": {"batch": 3, "ceiling": "project"}, "missing": {"batch": 3, "missing": "nan"}, "few": {"batch": 3},
 }  # fmt: skip
+
+
+def test_signs_are_found_once_for_each_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, find = make(batch=9).learn(ROWS[:18]), Mock(wraps=leading_signs)
+    monkeypatch.setattr(steady, "leading_signs", find)
+    for _ in range(3):
+        learner.transform(ROWS[:2])
+    assert find.call_count == 1
+    learner.learn(ROWS[18:27]).transform(ROWS[:2])
+    assert find.call_count == 2
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)

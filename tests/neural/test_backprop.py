@@ -112,14 +112,15 @@ def test_compiled_equals_interpreted_with_dense_and_sparse_rows() -> None:
 def test_gradients_are_numeric_gradients_of_the_loss(seed: int) -> None:
     """One step of plain gradient descent with rate 1 is the gradient; differences of losses must agree with it.
 
-    Twelve seeds try every task with every activation, half of them with sparse rows.
+    Twelve seeds try every task with every activation, half of them with sparse rows, some without biases.
     """
     rng = np.random.default_rng(seed)
     task, layers = TASKS[seed % 3], [int(size) for size in rng.integers(1, 6, rng.integers(0, 4))]
     activation = ("tanh", "sigmoid", "linear", "relu")[seed % 4]
     dense, y = rounds(task, seed, 1)
     X: Any = csr_array(dense) if seed // 2 % 2 else dense
-    learner = make("mlp", task, layers=layers, optimizer="sgd", eta=1.0, activation=activation, seed=seed)
+    given = {"layers": layers, "activation": activation, "bias": seed % 5 > 0}
+    learner = make("mlp", task, optimizer="sgd", eta=1.0, seed=seed, **given)
     before = learner.copy().learn(X, y, weight=0.0)
     after = before.copy().learn(X, y)
     places = [(level, place) for level, matrix in enumerate(before.matrices()) for place in np.ndindex(matrix.shape)]
@@ -159,15 +160,15 @@ LINEAR: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("optimizer", "rule", "options"), LINEAR)
-@pytest.mark.parametrize("task", ["binary", "multiclass"])
+@pytest.mark.parametrize(("task", "bias"), [("binary", True), ("multiclass", True), ("binary", False)])
 def test_without_hidden_layers_it_is_the_linear_learner(
-    optimizer: str, rule: str, options: dict[str, Any], task: str
+    optimizer: str, rule: str, options: dict[str, Any], task: str, bias: bool
 ) -> None:
     X, y = rounds(task)
     loss = "logistic" if task == "binary" else "softmax"
-    linear = nr.make(rule, loss=loss, task=task, native=False, bias=True, classes=sorted(set(y.tolist())), **options)
+    linear = nr.make(rule, loss=loss, task=task, native=False, bias=bias, classes=sorted(set(y.tolist())), **options)
     eta = options.get("eta", options.get("eta0"))
-    network = make("mlp", task, layers=[], optimizer=optimizer, eta=eta, outputs="zero")
+    network = make("mlp", task, layers=[], optimizer=optimizer, eta=eta, outputs="zero", bias=bias)
     expected, found = linear.play(X, y), network.play(X, y)
     assert found.scores == pytest.approx(expected.scores, rel=1e-9, abs=1e-9)
     assert found.losses == pytest.approx(expected.losses, rel=1e-9, abs=1e-9)
@@ -209,12 +210,12 @@ def test_a_class_that_changes_its_sign_takes_the_outputs_along() -> None:
 
 @pytest.mark.parametrize(
     ("init", "hidden", "output"),
-    [("fan_in", 40**-0.5, 40**-0.5), ("glorot", (6 / 80) ** 0.5, (6 / 43) ** 0.5), ("he", (6 / 40) ** 0.5, 0.15**0.5)],
+    [("fan_in", 40**-0.5, 80**-0.5), ("glorot", 0.05**0.5, (6 / 83) ** 0.5), ("he", 0.15**0.5, 0.075**0.5)],
 )
 def test_first_weights_fill_the_range_of_their_initialisation(init: str, hidden: float, output: float) -> None:
     """Uniform between -r and r: nearly all of the range is used, and its mean square is r^2 / 3."""
     X, y = rounds("multiclass", rows=1)
-    learner = make("mlp", "multiclass", layers=[40, 40], init=init).learn(X, y, weight=0.0)
+    learner = make("mlp", "multiclass", layers=[40, 80], init=init).learn(X, y, weight=0.0)
     first, second, last = learner.matrices()
     for matrix, limit in ((second[1:], hidden), (last[1:], output)):
         assert 0.95 * limit < np.abs(matrix).max() <= limit

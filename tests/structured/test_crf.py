@@ -9,8 +9,9 @@ from scipy.optimize import approx_fprime
 from scipy.special import logsumexp
 
 import noregret as nr
+from noregret.tasks import crf as crf_task
 from noregret.tasks.decoders import DECODERS, forward_backward
-from noregret.tasks.decoders.layout import TRUTH
+from noregret.tasks.decoders.layout import KNOWN, LOSS, TRUTH
 from tests.naive.tagger import count
 from tests.structured.sentences import tagged_sentences
 from tests.structured.test_sequence_search import ORDERS, group, score
@@ -102,6 +103,24 @@ def test_expected_counts_are_the_slopes_of_log_z(name: str) -> None:
         np.testing.assert_allclose(slopes[2 : 2 + rows].ravel(), -counts, atol=1e-5)
 
 
+@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize("name", ORDERS)
+def test_scores_without_a_truth_become_marginals_where_these_are_asked_for(
+    name: str, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder = DECODERS[name]
+    for part in ("tally", "expect"):
+        monkeypatch.setattr(crf_task, part, getattr(decoder, part))
+    f, y = group(name, 3, 3, 3, 0)
+    rows, before = decoder.rows(3, 3), f.copy()
+    expected = by_enumeration(name, f, y, 3, 3, 3)[1].reshape(rows, 3)
+    y[2, [TRUTH, LOSS, KNOWN]] = -1.0, float(asked), 3.0
+    work = np.full(rows * 3 + decoder.scratch(rows, 3, 3), np.nan)
+    assert crf_task.minus_log_p(f, y, work, 2) == 0.0
+    np.testing.assert_allclose(f[2 : 2 + rows], expected if asked else before[2 : 2 + rows], atol=1e-12)
+    assert f[:2].tolist() == before[:2].tolist()
+
+
 # ---- learners --------------------------------------------------------------------------------------------------------
 
 
@@ -130,6 +149,21 @@ def test_a_step_is_the_rate_times_the_features_observed_minus_expected() -> None
         for (name, tag), amount in z.items():
             moved = after[tag].get(name, 0.0) - before[tag].get(name, 0.0)
             assert moved == pytest.approx(0.2 * amount, abs=1e-9)
+
+
+def test_averaged_weights_are_the_mean_of_those_without_averages() -> None:
+    """Those at the start, which are zero, included: averages predict, but steps go by the weights of now."""
+    plain, averaged, size = crf(), crf(average=True), 6
+    averaged.learn(WORDS[:size], Y[:size])
+    sums: dict[Any, float] = {}
+    for sentence, truth in zip(WORDS[:size], Y[:size], strict=True):
+        plain.learn([sentence], [truth])
+        for tag, own in weights(plain).items():
+            for name, weight in own.items():
+                sums[tag, name] = sums.get((tag, name), 0.0) + weight / (size + 1)
+    found = {(tag, name): weight for tag, own in weights(averaged).items() for name, weight in own.items()}
+    assert {key for key, weight in sums.items() if abs(weight) > 1e-12} <= set(found)
+    assert found == pytest.approx({key: sums[key] for key in found}, abs=1e-12)
 
 
 def test_before_anything_was_learned_there_are_no_probabilities() -> None:

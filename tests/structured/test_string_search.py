@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noregret.tasks.decoders import DECODERS
+from noregret.tasks.decoders import DECODERS, string
 from noregret.tasks.decoders.layout import AFTER, CHOSEN, COLUMNS, LENGTH, ROWS, TRUTH, TRUTH2, WIDTH
 from noregret.tasks.decoders.string import LISTED
 from tests.naive.transducer import edit_distance
@@ -91,6 +91,41 @@ def test_the_rival_is_the_best_with_its_loss_among_the_best_outputs(length: int,
         STRING.search(f, y, scratch(length, classes), FIRST, classes, augment)
         assert output(column(y, CHOSEN)) == rival
         assert score(f, column(y, CHOSEN)) == pytest.approx(best[rival], abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.1, 1.0, 10.0, 300.0])
+def test_outputs_are_listed_again_only_while_too_few_came_close_to_the_best(
+    scale: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At first those within 1 of the best, then within 8, 64 ..., until there are five."""
+    calls, list_best = list[None](), string.list_best
+
+    def counted(*given: Any) -> None:
+        calls.append(None)
+        list_best(*given)
+
+    monkeypatch.setattr(string, "list_best", counted)
+    for seed, (length, classes) in product(range(0, 6, 2), [(2, 3), (3, 3)]):
+        f, y = group(length, classes, 2, seed)
+        f *= scale
+        best: dict[Codes, float] = {}
+        for codes in codings(length, classes):
+            best[output(codes)] = max(best.get(output(codes), -np.inf), score(f, codes))
+        listed = sorted(best.values(), reverse=True)[:LISTED]
+        wider = 0
+        while listed[-1] < listed[0] - 8.0**wider:
+            wider += 1
+        for augment, expected in ((0.5, 1 + wider), (0.0, 1)):
+            calls.clear()
+            STRING.search(f, y, scratch(length, classes), FIRST, classes, augment)
+            assert len(calls) == expected
+
+
+def test_fewer_outputs_than_are_searched_for_may_exist() -> None:
+    """A word of one letter and no symbols has one output: the search ends nevertheless."""
+    f, y = group(1, 1, 0, 0)
+    STRING.search(f, y, scratch(1, 1), FIRST, 1, 1.0)
+    assert column(y, CHOSEN) == (0, -1)
 
 
 def test_the_right_output_gets_its_best_alignment() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import noregret as nr
 from noregret.structured.templates import Extractor, Numbers
+from noregret.tasks import factored
 from tests.naive.tagger import NaiveTagger, search
 from tests.structured.sentences import tagged_sentences
 from tests.support.command_line import noregret
@@ -261,3 +262,9 @@ def test_options_of_the_rival_are_checked() -> None:
             nr.make("tagger", learner=nr.make("pa1", algebra=algebra))
     with pytest.raises(nr.BadValue, match="scale"):
         nr.make("tagger", learner=nr.make("pa1", scale=True))
+
+
+def test_a_rival_must_be_beaten_by_its_loss_the_root_of_it_or_one() -> None:
+    assert [factored.by_loss(loss) for loss in (0.0, 0.25, 4.0)] == [0.0, 0.25, 4.0]
+    assert [factored.by_root(loss) for loss in (0.0, 0.25, 4.0)] == [0.0, 0.5, 2.0]
+    assert [factored.by_one(loss) for loss in (0.0, 0.25, 4.0)] == [0.0, 1.0, 1.0]

@@ -309,6 +309,16 @@ def test_averaged_scores_are_told_and_plain_ones_are_learned_from() -> None:
     np.testing.assert_allclose(averaged.scores(rows), np.mean(found, axis=0), rtol=1e-9, atol=1e-12)
 
 
+def test_only_rounds_whose_label_is_asked_for_are_learned() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    told: dict[str, Any] = {"loss": "softmax", "task": "multiclass", "classes": [0, 1, 2], "native": False}
+    learner = nr.make("ogd", labels="asked", ask=0.05, **told)
+    transcript = learner.play(X, y)
+    assert 0 < learner.asked < 60
+    assert np.count_nonzero(transcript.updated) == learner.asked
+
+
 def test_a_loss_keeps_its_digits_where_the_truth_is_almost_sure() -> None:
     losses = softmax_losses(np.array([[40.0, 0.0, 0.0], [0.0, 40.0, 40.0], [0.5, 0.0, 0.0]]), np.zeros(3, int))
     expected = [2.0 * np.exp(-40.0), np.log(2.0) + 40.0, np.log1p(2.0 * np.exp(-0.5))]

@@ -53,6 +53,7 @@ def changed(body: str, tmp_path: Path, kind: str) -> set[str]:
         ("factor", "x = (a + b) * c - d", {"x = (a + b) - d", "x = c - d", "x = (a + b) / c - d"}),
         ("power", "x = a**2", {"x = a"}),
         ("min-max", "x = min(a, b)", {"x = max(a, b)", "x = a", "x = b"}),
+        ("min-max", "x = np.maximum(a, 0).sum()", {"x = np.minimum(a, 0).sum()", "x = a.sum()", "x = (0).sum()"}),
         ("min-max", "x = math.floor(a)", {"x = math.ceil(a)"}),
         ("comparison", "x = a < b", {"x = a <= b", "x = a > b"}),
         ("comparison", "x = a < b <= c", {"x = a <= b <= c", "x = a > b <= c", "x = a < b < c", "x = a < b >= c"}),
@@ -205,6 +206,37 @@ def test_the_record_keeps_the_killer_of_every_mutant_that_was_killed_last(tmp_pa
     record.update([lives, other], [subject], path)
     killers = record.known_killers([subject], path)
     assert (len(killers), killers[verdicts.key(second)]) == (1 + len(others), "tests/c")
+
+
+def test_a_run_that_is_stopped_has_stored_all_but_its_last_verdicts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "MOST_VERDICTS", 2)
+    subject, kept, killers = subjects.subjects()["perceptron_truncated"](), tmp_path / "r.json", tmp_path / "k.txt"
+    keeper = results.Keeper([subject], kept, killers)
+    found = [verdicts.Verdict((subject.name,), mutant, killer="tests/b") for mutant in subject.mutants[:5]]
+    for number, stored in enumerate((0, 2, 2, 4, 4)):
+        keeper.add(found[number])
+        assert (len(results.load(kept)), len(record.read(killers))) == (stored, stored)
+    keeper.store()
+    assert (len(results.load(kept)), len(record.read(killers))) == (5, 5)
+    monkeypatch.setattr(results, "MOST_SECONDS", -1.0)
+    keeper.add(verdicts.Verdict((subject.name,), subject.mutants[5], killer="tests/b"))
+    assert len(results.load(kept)) == 6
+
+
+def test_a_file_of_results_is_never_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "k.txt"
+    record.write({"a": "tests/a"}, path)
+
+    def fail(*_: object, **__: object) -> None:
+        path.with_name("k.txt.part").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    with pytest.raises(KeyboardInterrupt):
+        record.write({"b": "tests/b"}, path)
+    assert record.read(path) == {"a": "tests/a"}
 
 
 def test_the_default_suite_contains_every_recorded_killer(request: pytest.FixtureRequest) -> None:

@@ -2,16 +2,18 @@
 
 import argparse
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 
-from verification.mutants.record import known_killers, update
+from verification.mutants.record import known_killers
 from verification.mutants.report import Live, page
-from verification.mutants.results import partial_results, recall, rows, save
+from verification.mutants.results import Keeper, partial_results, recall, rows
 from verification.mutants.run import Broken, Run
 from verification.mutants.shared_files import FILES
 from verification.mutants.subjects import ROOT, subjects
-from verification.mutants.verdicts import equivalents, faults, key, scores, unmatched
+from verification.mutants.verdicts import Verdict, equivalents, faults, key, scores, unmatched
 
 PAGE = ROOT / "docs" / "mutants.md"
 
@@ -26,6 +28,18 @@ def parser(known: list[str]) -> argparse.ArgumentParser:
     made.add_argument("--new", action="store_true", help="run only mutants that have no recorded killer")
     made.add_argument("--list", action="store_true", help="show the mutants and run nothing")
     return made
+
+
+def stop_as_interrupted() -> None:
+    """A run that is asked to end stores its results first; the processes that it forked end at once."""
+    parent = os.getpid()
+
+    def stop(*_: object) -> None:
+        if os.getpid() != parent:
+            os._exit(1)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
 
 
 def main() -> int:
@@ -53,21 +67,30 @@ def main() -> int:
 
     live, untried = Live(sys.stdout), 0
     if not options.recall:
+        killers, keeper = known_killers(everyone), Keeper(everyone)
+        run = Run(chosen, everyone, listed, options.jobs, killers=killers)
+
+        def tell(verdict: Verdict) -> None:
+            keeper.add(verdict)
+            live.verdict(verdict)
+
+        run.progress, run.verdict = live.progress, tell
+        if options.new:
+            decided = killers.keys() | listed.keys()
+            run.choose = lambda subject: [one for one in subject.mutants if key(one) not in decided]
+        stop_as_interrupted()
         try:
             with live:
-                killers = known_killers(everyone)
-                run = Run(chosen, everyone, listed, options.jobs, killers=killers)
-                run.progress, run.verdict = live.progress, live.verdict
-                if options.new:
-                    decided = killers.keys() | listed.keys()
-                    run.choose = lambda subject: [one for one in subject.mutants if key(one) not in decided]
                 run()
         except Broken as error:
             print(error)
             return 1
+        except KeyboardInterrupt:
+            print(f"interrupted; {len(run.verdicts)} results are kept")
+            return 130
+        finally:
+            keeper.store()
         verdicts = run.verdicts
-        save(verdicts, everyone)
-        update(verdicts, everyone)
         live.say(f"{len(run.tests)} tests, {len(run.left_out)} left out, {run.seconds:.0f} s on {run.jobs} processes")
     if options.recall or options.docs:
         verdicts, never = recall(everyone, listed)

@@ -65,7 +65,9 @@ def in_annotation(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
 
 def alone(kept: ast.expr, instead_of: ast.expr, parents: dict[ast.AST, ast.AST]) -> str:
     """A part in place of the whole, in brackets where it would otherwise be torn apart."""
-    torn = isinstance(kept, COMPOUND) and isinstance(parents.get(instead_of), (*COMPOUND, ast.Attribute, ast.Subscript))
+    parent = parents.get(instead_of)
+    torn = isinstance(kept, COMPOUND) and isinstance(parent, (*COMPOUND, ast.Attribute, ast.Subscript))
+    torn |= isinstance(kept, ast.Constant) and isinstance(parent, ast.Attribute)  # 0.sum is no Python
     return f"({ast.unparse(kept)})" if torn else ast.unparse(kept)
 
 

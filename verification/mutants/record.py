@@ -6,6 +6,7 @@ A run tries the recorded killer of a mutant first. The default suite must contai
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -34,7 +35,14 @@ def write(killers: dict[str, str], path: Path = RECORD) -> None:
     for one, test in killers.items():
         by_test.setdefault(test, []).append(one)
     lines = [f"{test}\t{' '.join(sorted(marks))}\n" for test, marks in sorted(by_test.items())]
-    path.write_text("".join(lines), encoding="utf-8")
+    replace_text(path, "".join(lines))
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file so that it is the old one or the new one, wherever that is interrupted."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
 
 
 def update(verdicts: Iterable[Verdict], everyone: Sequence[Subject], path: Path = RECORD) -> None:

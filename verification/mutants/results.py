@@ -1,17 +1,19 @@
 """Results are stored between runs, so that a run of some learners updates their part of the page."""
 
 import json
+import time
 from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from verification.mutants.mutate import Mutant
-from verification.mutants.record import RECORD, known_killers
+from verification.mutants.record import RECORD, known_killers, replace_text, update
 from verification.mutants.subjects import ROOT, Subject
 from verification.mutants.verdicts import Key, Verdict, key
 
 RESULTS = Path(__file__).with_name("results.json")
+MOST_VERDICTS, MOST_SECONDS = 200, 60.0  # that are not stored yet
 
 
 def row(one: Verdict, day: str) -> dict[str, Any]:
@@ -42,7 +44,26 @@ def save(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = 
     new = rows(verdicts)
     renewed = {key_of(one) for one in new}
     old = [one for one in load(path) if key_of(one) in known and key_of(one) not in renewed]
-    path.write_text(json.dumps([*old, *new], indent=1) + "\n", encoding="utf-8")
+    replace_text(path, json.dumps([*old, *new], indent=1) + "\n")
+
+
+class Keeper:
+    """Stores verdicts, and the killers, while a run goes on: one that is stopped loses only those since `store`."""
+
+    def __init__(self, everyone: Sequence[Subject], path: Path = RESULTS, recorded: Path = RECORD) -> None:
+        self.everyone, self.path, self.recorded = everyone, path, recorded
+        self.left: list[Verdict] = []
+        self.stored = time.monotonic()
+
+    def add(self, verdict: Verdict) -> None:
+        self.left.append(verdict)
+        if len(self.left) >= MOST_VERDICTS or time.monotonic() - self.stored > MOST_SECONDS:
+            self.store()
+
+    def store(self) -> None:
+        save(self.left, self.everyone, self.path)
+        update(self.left, self.everyone, self.recorded)
+        self.left, self.stored = [], time.monotonic()
 
 
 def partial_results(verdicts: Iterable[Verdict], path: Path = RESULTS) -> list[Verdict]:

@@ -11,11 +11,14 @@ DENSITIES = (
     *("density_learner", "gaussian", "mixture", "kernel_density", "density_files", "row_forms"),
     *(EXTREME, *PROTOCOL),
 )
-TOPICS = ("topic_loops", "topic_model", "lda", "hdp", "topic_words", "topic_protocol")
+TOPICS = ("documents", "topic_loops", "topic_model", "lda", "hdp", "topic_words", "topic_protocol")
 COMPONENTS = ("steady", EXTREME, "component_files", "row_learners", "lists_and_merges", *PROTOCOL)
 RATINGS = (
     "factorisation",
-    *(f"rating_{name}" for name in ("rows", "stream", "table", "learner", "state", "one", "files", "protocol")),
+    *(
+        f"rating_{name}"
+        for name in ("rows", "stream", "table", "learner", "state", "one", "short_way", "files", "protocol")
+    ),
 )
 DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "atoms": (EXTREME, "atoms", "dictionary", "row_forms"),
@@ -31,17 +34,14 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
             "row_learners",
             "lists_and_merges",
         ),
-        *("topic_model", "word_filter"),
+        *("topic_model", "before_learners", "word_filter"),
     ),
     "block_rounds": ("steady", "mini_batches", "row_learners", "lists_and_merges", *PROTOCOL),
     "centres": ("centres", *CLUSTERS),
-    "component_table": (
-        "row_learners",
-        "lists_and_merges",
-    ),
+    "component_table": ("row_learners", "lists_and_merges"),
     "decomposed": ("before_learners", "steady", "row_learners", "lists_and_merges", *PROTOCOL),
     "density": (EXTREME, "density", "pca"),
-    "density_learner": DENSITIES,
+    "density_learner": ("lists_and_merges", *DENSITIES),
     "dictionary": ("sparse_codes", "kept", *CLUSTERS),
     "document_loops": TOPICS,
     "documents": TOPICS,
@@ -70,7 +70,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "kernel_supports": ("kernel_supports", *DENSITIES),
     "kept": ("kept",),
     "kmeans": ("kept", *CLUSTERS),
-    "cached_property": ("matrix_rows", "mini_batches"),
+    "cached_property": ("kept", "matrix_rows", "mini_batches"),
     "largest": ("topic_model", "rating_learner"),
     "lasso_loops": ("dictionary",),
     "lda": TOPICS,
@@ -79,7 +79,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "memory": ("row_forms", "row_learners", "lists_and_merges", "matrix_rows", *PROTOCOL),
     "merge_features": ("row_learners", "lists_and_merges", "svd"),
     "mini_batches": ("mini_batches",),
-    "missing_entries": ("steady", "factors", "svd", "filled_rows"),
+    "missing_entries": ("steady", "factors", "missing_entries", "svd", "filled_rows"),
     "mixture": DENSITIES,
     "oja": (EXTREME, "pca", "component_files", "row_learners", "lists_and_merges", *PROTOCOL),
     "online_pca": (EXTREME, "density", "pca", "component_files", "row_learners", "lists_and_merges", *PROTOCOL),
@@ -97,7 +97,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "rating_table": RATINGS,
     "row_encoder": ("row_encoder", *PROTOCOL),
     "row_factors": ("steady", "factors", "svd"),
-    "steady": ("steady", "svd", "row_learners", "lists_and_merges"),
+    "steady": ("steady", "pca", "svd", "row_learners", "lists_and_merges"),
     "stick_loops": TOPICS,
     "svd": (
         "steady",
@@ -112,7 +112,7 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
         *PROTOCOL,
     ),
     "topic_file": TOPICS,
-    "topic_model": (*TOPICS, "word_filter"),
+    "topic_model": (*TOPICS, "before_learners", "word_filter"),
     "topic_parameters": TOPICS,
     "topic_words": TOPICS,
     "truth": ("row_learners", "lists_and_merges", "svd"),
@@ -287,11 +287,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         for name, files in {
             "activations": (),
             "backprop": ("refusals",),
-            "inputs": ("refusals",),
-            "memory": ("refusals", "network_protocol"),
-            "network": ("refusals", "network_protocol"),
-            "network_file": ("network_protocol",),
-            "optimizers": (),
+            "inputs": ("memory", "refusals"),
+            "memory": ("memory", "refusals", "network_protocol"),
+            "network": ("network", "refusals", "network_protocol"),
+            "network_file": ("network_file", "network_protocol"),
+            "optimizers": ("network",),
             "rounds": ("refusals",),
             "sizes": ("refusals",),
         }.items()

@@ -22,11 +22,12 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from noregret.adapters import detector_loops, pool_probabilities
-from noregret.decomposition import document_loops, lasso_loops, rating_table, stick_loops, topic_words
+from noregret.decomposition import document_loops, lasso_loops, rating_one, rating_table, stick_loops, topic_words
 from noregret.experts import rounds
 from noregret.experts.portfolio import days, hindsight
 from noregret.learner.engine import Engine
 from noregret.neural import run as networks
+from verification.mutants.plain_loops import PlainLoops
 
 MOST_ROUNDS = 2500  # interpreted, in one test
 SECONDS = 4.0  # of processor time that a test may take beside ten times what it takes unbroken
@@ -57,12 +58,18 @@ class Fault:
 class Interpreted:
     """Replaces the compiler: loops are interpreted, and a test is skipped when it plays too many rounds.
 
-    Detectors whose loops are not known as compiled ones run as plain Python; a test that compiles the loop of experts,
-    portfolios, probabilities, codes, topics or ratings, which others play as plain Python, is skipped.
+    Detectors whose loops are not known as compiled ones run as plain Python, as do loops over ratings; a test that
+    compiles the loop of experts, portfolios, probabilities, codes or topics, which others play as plain Python, is
+    skipped.
     """
 
     def __init__(self) -> None:
         self.rounds = 0
+
+    def count(self, rounds: int) -> None:
+        self.rounds += rounds
+        if self.rounds > MOST_ROUNDS:
+            pytest.skip("too many rounds to be interpreted")
 
     def install(self) -> None:
         start, play = Engine.__init__, Engine.play
@@ -71,9 +78,7 @@ class Interpreted:
             start(engine, plan, params, False)
 
         def counted(engine: Engine, rows: Any, y: Any, *rest: Any) -> bool:
-            self.rounds += len(y)
-            if self.rounds > MOST_ROUNDS:
-                pytest.skip("too many rounds to be interpreted")
+            self.count(len(y))
             return play(engine, rows, y, *rest)
 
         def refuse(*_: Any) -> Any:
@@ -87,7 +92,7 @@ class Interpreted:
         setattr(pool_probabilities, "compile_function", refuse)  # noqa: B010
         for loops in (lasso_loops, document_loops, stick_loops, topic_words):
             setattr(loops, "compile_function", refuse)  # noqa: B010
-        setattr(rating_table, "get_function", refuse)  # noqa: B010
+        PlainLoops(self.count, (Trace,)).install((rating_table, rating_one))
         setattr(Engine, "__init__", interpreted)  # noqa: B010
         setattr(Engine, "play", counted)  # noqa: B010
 

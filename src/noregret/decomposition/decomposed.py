@@ -197,7 +197,7 @@ def describe_part(learner: Learner) -> dict[str, Any]:
     if isinstance(learner, UnsupervisedLearner):
         rows = {name: value for name, value in learner.row_config.options.items() if name in NAMED}
         return {**found, "name": write(learner.card, {**learner.params, **rows})}
-    return found if isinstance(learner, Decomposed) else {**found, "name": name_learner(learner, NAMED)}
+    return {**found, "name": name_learner(learner, NAMED)}
 
 
 def as_rows(components: Any) -> NDArray[np.float64]:

@@ -42,12 +42,12 @@ class Pursuit:
         at, before = self.steps, self.directions[:, : self.steps]
         self.chosen[:, at] = np.argmax(np.abs(products), axis=1)
         shares, outside = remove(before, atoms[self.chosen[:, at]])
-        more, outside = remove(before, outside)  # again, because of rounding
+        _, outside = remove(before, outside)  # again, because of rounding
         lengths = np.sqrt(row_dots(outside, outside))
         new = lengths > DEPENDENT
         self.directions[new, at] = outside[new] / lengths[new, None]
         direction = self.directions[:, at]
-        self.triangles[:, :at, at], self.triangles[:, at, at] = shares + more, np.where(new, lengths, 1.0)
+        self.triangles[:, :at, at], self.triangles[:, at, at] = shares, np.where(new, lengths, 1.0)
         self.left[:, at], self.along[:, at] = row_dots(self.rest, self.rest), row_dots(direction, self.rest)
         self.rest = self.rest - self.along[:, at, None] * direction
         self.steps += 1

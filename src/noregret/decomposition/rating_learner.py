@@ -136,12 +136,11 @@ class RatingLearner(BaseLearner):
             undos = list[Undo]()
 
             def save() -> Undo:
-                users_before, items_before, own = len(self.user_numbers), len(self.item_numbers), self._own_state()
+                users_before, items_before = len(self.user_numbers), len(self.item_numbers)
 
                 def undo() -> None:
                     for one in reversed(undos):
                         one()
-                    own()
                     self.user_numbers.truncate(users_before)
                     self.item_numbers.truncate(items_before)
 

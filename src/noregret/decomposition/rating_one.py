@@ -93,7 +93,6 @@ def has_room(users: Side, known: Known, totals: Floats, memory: Memory, numbers:
 
 def visit(call: Call, users: Side, items: Side, totals: Floats, u: Any, i: Any, saves: bool) -> None:
     """Save what a round changes of its user and item and of the totals, or bring it back."""
-    at = 0
     for n in range(totals.size):
         if saves:
             call.floats[n] = totals[n]

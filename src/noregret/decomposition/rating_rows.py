@@ -5,6 +5,7 @@ and a time, which is not read: rows are learned in the order in which they come.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -82,10 +83,9 @@ def read_pair(x: Any, y: Any = None) -> tuple[Id, Id, Any] | None:
         return None
     if type(user) in IDS and type(item) in IDS:
         return user, item, rating
-    try:
+    with suppress(BadValue):
         return check_id(user, USER), check_id(item, ITEM), rating
-    except BadValue:
-        return None
+    return None
 
 
 @lru_cache(64)

@@ -93,7 +93,7 @@ def read_given(net: Any, rows: Any, t: Any, n: Floats, learns: bool) -> bool:
 def draw_below(n: Floats, limit: float) -> int:
     """A random number from 0 to before a limit."""
     n[RANDOM] = next_random(n[RANDOM])
-    return int(min(math.floor((n[RANDOM] - 1.0) / (PRIME - 1.0) * limit), limit - 1.0))
+    return int((n[RANDOM] - 1.0) / (PRIME - 1.0) * limit)
 
 
 def read_remembered(net: Any, rows: Any, n: Floats) -> Any:

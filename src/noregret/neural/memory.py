@@ -59,7 +59,7 @@ def restore_memory(arrays: Arrays, capacity: int, used: int, features: int, task
     kinds = [str(values.dtype) for values in (idx, val, sizes, y, h)]
     sound = kinds == ["int32", "float64", "int64", "float64", "float64"]
     sound = sound and sizes.shape == y.shape == h.shape == (used,) and idx.shape == val.shape == (int(sizes.sum()),)
-    sound = sound and bool((sizes >= 0).all()) and bool(((idx >= 0) & (idx < max(features, 1))).all())
+    sound = sound and bool((sizes >= 0).all()) and bool(((idx >= 0) & (idx < features)).all())
     sound = sound and all(all_finite(values) for values in (val, y, h)) and bool((h > 0.0).all())
     sound = sound and bool((np.abs(val) <= LARGEST).all()) and bool((np.abs(y) <= LARGEST).all())
     if sound and task[0] == BINARY:

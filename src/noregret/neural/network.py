@@ -141,7 +141,8 @@ class Network:
     @property
     def arrays(self) -> dict[str, Floats]:
         """The arrays in use."""
-        return {name: values for name, values in self.weights._asdict().items() if values.size or name == "w"}
+        used = {"w", *self.made.keeps}
+        return {name: values for name, values in self.weights._asdict().items() if name in used}
 
     # ---- beginning and growing -----------------------------------------------------------------------------------
 
@@ -165,7 +166,7 @@ class Network:
         require_memory("the network", 2 * self.layout.length(room) * (1 + len(self.made.keeps)))
         more = (room - self.room) * stride
         grown = {name: np.concatenate((values, np.zeros(more))) for name, values in self.arrays.items()}
-        fresh = grown["w"][grown["w"].size - more :].reshape(room - self.room, stride)
+        fresh = grown["w"][-more:].reshape(room - self.room, stride)
         self.draw(fresh, 0, self.room + bias)
         if self.made.scales:
             self.seen = np.concatenate((self.seen, np.zeros(SEEN * (room - self.room))))
@@ -189,9 +190,9 @@ class Network:
     def draw_spare(self) -> None:
         """Draw the weights of features that are still to come, as if they were made when they come."""
         start = self.layout.bias + self.features
-        spare = self.layout.matrix(self.weights.w, 0)[start:]
-        self.layout.split(spare, 0)[1][:] = 0.0
-        self.draw(spare, 0, start)
+        for values in self.arrays.values():
+            self.layout.split(self.layout.matrix(values, 0)[start:], 0)[1][:] = 0.0  # a change of sign leaves -0.0
+        self.draw(self.layout.matrix(self.weights.w, 0)[start:], 0, start)
 
     def add_outputs(self, outputs: int) -> None:
         """More classes: their outputs begin as those of the first did."""
