@@ -138,7 +138,7 @@ class ExpertLearner(BaseLearner):
             )
         with self._lock:
             self._change.settle()
-            return self._change.run(lambda: self.play_rounds(X, y, began), self._own_state())
+            return self._change.save_and_run(self._own_state, lambda: self.play_rounds(X, y, began))
 
     def play_rounds(self, X: RowsLike, y: LabelsLike, began: float) -> Transcript:
         truth = self.reader.read_truth(X, y)
@@ -233,13 +233,17 @@ class ExpertLearner(BaseLearner):
 
     def add(self, *names: Name) -> Self:
         """Add experts that arrive now, each with the mean of the current weights; see `ExpertWeights.add`."""
-        with self._lock:
-            self._change.settle()
+
+        def act() -> None:
             old, state = self.require_state()
             both = check_expert_names([*old, *names])
             new = state.copy()
             new.add(len(names))
-            self._change.run(lambda: vars(self).update(names=both, state=new), self._own_state())
+            self.names, self.state = both, new
+
+        with self._lock:
+            self._change.settle()
+            self._change.save_and_run(self._own_state, act)
             return self
 
     def merge(self, other: Any) -> Self:

@@ -77,18 +77,18 @@ class BanditFeedback:
 
     def _first_scores(self, X: RowsLike) -> NDArray[np.float64]:
         """The scores before any round: all zero, of a state that knows no feature yet."""
-        model, savepoint = self.model, self.model.savepoint()
+        model = self.model
 
         def start() -> int:
             block = verify(encode_rows(model, X, grow=False, include_unknown=model.scores_unknown))
-            if block.rows:
+            if block.rows and model.arrays is None:  # a call may have come just before the change
                 space = enlarge(model.empty_space(model.choose_algebra(block)), 0, len(model.labels))
                 model.arrays, model.space = make(model.shape, space), space
                 self._loops.bind(model)
             return block.rows
 
-        rows = self._change.run(start, lambda: self._loops.roll_back(savepoint))
-        return np.zeros((rows, len(model.labels)))
+        rows = self._change.save_and_run(lambda: self._loops.save(model), start)
+        return self.scores(X) if model.rounds else np.zeros((rows, len(model.labels)))
 
     def reward(self, X: RowsLike, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
         """Learn how good the classes chosen for some rows were: whether each was right, or its loss from 0 to 1."""

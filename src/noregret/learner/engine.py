@@ -1,6 +1,6 @@
 """The engine: the loops of a plan bound to a state, compiled or the same text in plain Python."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
 from noregret.data.blocks import Block, DenseBlock, freeze
 from noregret.jit.layout import Layout, address, count_words, fill
+from noregret.learner.change import Undo
 from noregret.learner.model import Model, ModelSavepoint
 from noregret.rules.specialize import rebind
 from noregret.state.growth import bank_of, set_classes
@@ -175,6 +176,10 @@ class Loops:
         """Drop a fast path whose tables lead to arrays that the model has replaced."""
         if self.fast_path is not None and not self.fast_path.is_current():
             self.drop_fast_path()
+
+    def save(self, model: Model) -> Undo:
+        """How to bring the model back to how it is now."""
+        return partial(self.roll_back, model.savepoint())
 
     def roll_back(self, savepoint: ModelSavepoint) -> None:
         """Bring the model back to a savepoint and work on it; may be repeated."""
