@@ -2,13 +2,13 @@
 
 import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.partial_features import next_random
+from noregret.cached_property import cached_property
 from noregret.data.blocks import verify
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 from noregret.algebra.given_kernels import Gram
+from noregret.cached_property import cached_property
 from noregret.data.class_weights import MODES
 from noregret.data.labels import check_label
 from noregret.errors import BadValue

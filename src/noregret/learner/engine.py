@@ -1,6 +1,6 @@
 """The engine: the loops of a plan bound to a state, compiled or the same text in plain Python."""
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from noregret.algebra.examples import DenseRows, SparseRows
 from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
+from noregret.cached_property import cached_property
 from noregret.data.blocks import Block, DenseBlock, freeze
 from noregret.jit.layout import Layout, address, count_words, fill
 from noregret.learner.change import Undo
