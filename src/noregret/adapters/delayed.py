@@ -11,7 +11,7 @@ from noregret.adapters.rows import dump_row, restore_row, snapshot_row
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
-from noregret.errors import BadValue, Error, shown
+from noregret.errors import BadValue, Error, check_digits, shown
 from noregret.learner.arguments import as_learner, check_integer, describe, task_of, with_probabilities
 from noregret.learner.base_learner import BaseLearner, Transforms
 from noregret.learner.change import Result
@@ -318,6 +318,7 @@ def check_key(key: Any) -> Any:
         hash(key)
     except TypeError:
         raise BadValue(f"a key must be a number, a string or another fixed value, not {shown(key)}") from None
+    check_digits(key, "the key")
     return key
 
 
