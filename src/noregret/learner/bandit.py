@@ -65,14 +65,18 @@ class BanditFeedback:
             played, chance = np.zeros(len(scores), np.int64), np.zeros(len(scores))
             if not len(scores):
                 return played, chance
-            n, odds = self.model.arrays.n, np.zeros(scores.shape[1])
-            random = float(n.random)
-            for t, f in enumerate(scores):
-                self._chances(self.model.config.params, self.model.arrays, f, odds)
-                random = next_random(random)
-                played[t] = drawn(odds, random)
-                chance[t] = odds[played[t]]
-            n.random = random
+
+            def draw() -> None:
+                n, odds = self.model.arrays.n, np.zeros(scores.shape[1])
+                random = float(n.random)
+                for t, f in enumerate(scores):
+                    self._chances(self.model.config.params, self.model.arrays, f, odds)
+                    random = next_random(random)
+                    played[t] = drawn(odds, random)
+                    chance[t] = odds[played[t]]
+                n.random = random  # in this step the random numbers have gone on
+
+            self._change.run(draw, lambda: None)
             return played, chance
 
     def _first_scores(self, X: RowsLike) -> NDArray[np.float64]:

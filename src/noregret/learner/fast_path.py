@@ -367,7 +367,7 @@ class FastPath:
 
     def refuse_reentry(self) -> None:
         """Raise an error when the names of a row that is being learned call their learner again."""
-        if self.trainer.words[AT.busy]:
+        if self.trainer.words[AT.busy] and not self.closed:
             raise Error("learning a row called this learner again, while it compared names; it can learn one at a time")
 
 

@@ -74,10 +74,10 @@ class Transaction:
 
     def save(self) -> Undo:
         """Note how the model is; returns how to go back to that."""
+        self.loops.hide_fast_path()
         self.savepoint = self.model.savepoint()
         if self.loops.history is not None:
             self.loops.history.append(self.savepoint)
-        self.loops.hide_fast_path()
         return partial(self.loops.roll_back, self.savepoint)
 
     def attempt(self, checked: bool) -> list[Outcome]:
