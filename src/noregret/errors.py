@@ -32,9 +32,23 @@ def is_quit(error: BaseException) -> bool:
     return debugger is not None and isinstance(error, debugger.BdbQuit)
 
 
+LARGEST_WHOLE = 1 << 1023  # about what a float can be; numbers of thousands of digits cannot be written to a file
+
+
+def check_digits(name: Any, what: str, row: int | None = None, hint: str = "give it as a text") -> None:
+    """Refuse a whole number of so many digits that it could not be saved."""
+    if isinstance(name, int) and abs(name) >= LARGEST_WHOLE:
+        where = "" if row is None else f"row {row}: "
+        raise BadValue(f"{where}{what} is a whole number of hundreds of digits, which cannot be saved; {hint}", row)
+
+
 def shown(value: Any) -> str:
     """What was found, on one line and not too long."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no number of thousands of digits
+        digits = "a number of thousands of digits"
+        return f"<{digits}>" if isinstance(value, int) else f"<{type(value).__name__} with {digits}>"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

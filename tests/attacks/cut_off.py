@@ -4,12 +4,15 @@ import contextlib
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import noregret as nr
+from noregret.learner.change import Change
 from noregret.learner.model_file import pack
+from tests.support.cover import ALL
 
 Act = Callable[[Any], object]
 ROWS = [
@@ -37,6 +40,20 @@ class AtLines:
             if self.lines in self.at:
                 self.does()
         return self
+
+
+class Begin(AtLines):
+    """Notes the line at which a change of a learner begins."""
+
+    def __init__(self, learner: Any) -> None:
+        super().__init__(lambda: None)
+        self.learner, self.begins = learner, 0
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> "AtLines | None":
+        found = super().__call__(frame, event, argument)
+        if not self.begins and frame.f_code is Change.run.__code__ and frame.f_locals["self"] is self.learner._change:
+            self.begins = self.lines
+        return found
 
 
 def interrupt() -> None:
@@ -172,6 +189,33 @@ def called_at_lines(make: Callable[[], Any], act: Act, call: Act, first: int, st
             return
         yield learner, answers.pop()
         n += step
+
+
+def check_calls_are_kept(make: Callable[[], Any], call: Act, act: Act, before: int = 3, after: int = 4) -> None:
+    """Call a learner at the lines where a change begins: it is refused, or comes as a whole before the act or after it.
+
+    Otherwise what the call learned is lost: undone with an act that fails, or overwritten by one that succeeds.
+    """
+    alone, both = outcome(make, act)[1], (outcome(make, then(act, call))[1], outcome(make, then(call, act))[1])
+    assert alone not in both
+    learner = make()
+    traced(watch := Begin(learner), then(act), learner)
+    assert watch.begins
+    first, last = (1, watch.lines) if ALL else (max(watch.begins - before, 1), watch.begins + after)
+    for learner, answer in islice(called_at_lines(make, then(act), call, first, 1), last + 1 - first):
+        assert not isinstance(answer, nr.Error) or "called again" in str(answer)
+        assert bytes(pack(learner)) in ((alone,) if isinstance(answer, nr.Error) else both)
+
+
+def then(*acts: Act) -> Act:
+    """One act after the other; each may be refused."""
+
+    def do_all(learner: Any) -> None:
+        for act in acts:
+            with contextlib.suppress(nr.Error):
+                act(learner)
+
+    return do_all
 
 
 def traced(tracer: AtLines, act: Act, learner: Any) -> None:

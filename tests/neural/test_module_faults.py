@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.torch import Online
+from tests.attacks.cut_off import check_calls_are_kept
 from tests.conformance.protocol import state
 from tests.support import refusal, refused, small_stream
 from tests.support.cover import only_in_test_all
@@ -237,3 +238,14 @@ def test_batch_normalization_of_single_rows_has_a_hint() -> None:
 
 def test_consolidate_needs_an_anchor() -> None:
     assert "anchor= above 0" in refusal(lambda: Online(net(), "log").learn(X, CLASSES).consolidate())
+
+
+def test_what_is_learned_just_before_a_change_begins_is_kept() -> None:
+    def call(learner: Any) -> None:
+        learner.learn_one(X[0], "a")
+
+    def make() -> Any:
+        return Online(net(), "log", "sgd", anchor=1.0).learn(X[:3], CLASSES[:3])
+
+    check_calls_are_kept(make, call, lambda learner: learner.learn(X[3:5], CLASSES[3:5]))
+    check_calls_are_kept(make, call, lambda learner: learner.consolidate())

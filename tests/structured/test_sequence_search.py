@@ -110,3 +110,18 @@ def test_memory_is_as_much_as_the_search_or_the_marginals_need(name: str, length
     searched = 2 * length * (classes + 1) ** ORDERS[name] if name == "sequence_pairs" else 2 * length * classes
     marginals = (rows - length) * classes + 2 * length * classes * side + 3 * (classes + 1)
     assert DECODERS[name].scratch(rows, length, classes) == max(searched, marginals)
+
+
+@pytest.mark.parametrize("lost", [np.nan, -np.inf, np.inf, -1e308])
+@pytest.mark.parametrize("known", [1, 3])
+@pytest.mark.parametrize("length", [1, 2, 3, 5])
+@pytest.mark.parametrize("name", ORDERS)
+def test_scores_that_overflow_lead_to_tags_that_there_are(name: str, length: int, known: int, lost: float) -> None:
+    """Whatever was in the memory before; a tag of -1 would be an index."""
+    for contexts in (True, False):
+        f, y = group(name, length, known, known, 0)
+        f[2 + length if contexts else 2 :] = lost
+        work = np.full(DECODERS[name].scratch(len(f), length, known), np.nan)
+        with np.errstate(all="ignore"):
+            DECODERS[name].search(f, y, work, 2, known, 1.0)
+        assert set(y[2 : 2 + length, CHOSEN]) <= set(range(known))

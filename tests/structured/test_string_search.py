@@ -169,3 +169,20 @@ def test_the_loss_is_the_edit_distance() -> None:
         assert STRING.loss(y, FIRST) == len(right_output(y))
         STRING.search(f, y, scratch(length, classes), FIRST, classes, 0.0)
         assert STRING.loss(y, FIRST) == edit_distance(output(column(y, CHOSEN)), right_output(y))
+
+
+@pytest.mark.parametrize("lost", [np.nan, -np.inf, np.inf, -1e308])
+@pytest.mark.parametrize("augment", [0.0, 1.0])
+def test_scores_that_overflow_lead_to_an_output_that_there_is(lost: float, augment: float) -> None:
+    """Whatever was in the memory before; anything else would be an index."""
+    for length, symbols in ((1, 0), (1, 2), (2, 3), (3, 1), (3, 6)):
+        f, y = group(length, 3, symbols, 0)
+        f[FIRST:] = lost
+        work = np.full(STRING.scratch(len(f), length, 3), np.nan)
+        assert STRING.align is not None
+        with np.errstate(all="ignore"):
+            STRING.align(f, y, work, FIRST)
+            work[:] = np.nan
+            STRING.search(f, y, work, FIRST, 3, augment)
+        assert output(column(y, TRUTH2)) == right_output(y)
+        assert column(y, CHOSEN) in codings(length, 3)

@@ -11,7 +11,7 @@ from noregret.adapters.rows import dump_row, restore_row, snapshot_row
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
-from noregret.errors import BadValue, Error, shown
+from noregret.errors import BadValue, Error, check_digits, shown
 from noregret.learner.arguments import as_learner, check_integer, describe, task_of, with_probabilities
 from noregret.learner.base_learner import BaseLearner, Transforms
 from noregret.learner.change import Result
@@ -88,8 +88,7 @@ class Delayed(BaseLearner):
         """
         with self._lock:
             self._change.settle()
-            if check_key(key) in self.waiting:
-                raise BadValue(f"the key {shown(key)} waits for its label already; keys must differ while they wait")
+            self._refuse_known(key)
             row = snapshot_row(x)
             prediction = self.learner.predict_one(row)
             self._store(key, Question(row, prediction))
@@ -99,25 +98,39 @@ class Delayed(BaseLearner):
         """Store a row under the key until its label arrives, with a prediction that was made before."""
         with self._lock:
             self._change.settle()
-            if check_key(key) in self.waiting:
-                raise BadValue(f"the key {shown(key)} waits for its label already; keys must differ while they wait")
+            self._refuse_known(key)
             self._store(key, Question(snapshot_row(x), prediction))
 
-    def _store(self, key: Any, question: Question) -> None:
-        too_many = 0 if self.room is None else max(len(self.waiting) + 1 - self.room, 0)
-        self.replace(list(islice(self.waiting, too_many)), {key: question})
+    def _refuse_known(self, key: Any) -> None:
+        if check_key(key) in self.waiting:
+            raise BadValue(f"the key {shown(key)} waits for its label already; keys must differ while they wait")
 
-    def replace(self, dropped: list[Any], new: dict[Any, Question]) -> None:
+    def _store(self, key: Any, question: Question) -> None:
+        def too_many() -> list[Any]:
+            self._refuse_known(key)  # it may have been asked by a call that came just before the change
+            return list(islice(self.waiting, 0 if self.room is None else max(len(self.waiting) + 1 - self.room, 0)))
+
+        self._replace(too_many, {key: question})
+
+    def _replace(self, find_dropped: Callable[[], list[Any]], new: dict[Any, Question]) -> None:
         """Drop questions and add others, which is completed also after an interrupt: it may be done again."""
-        forgotten = self.forgotten + len(dropped)
+        found: tuple[list[Any], int] | None = None
+
+        def replace() -> None:
+            nonlocal found
+            dropped = find_dropped()
+            found = dropped, self.forgotten + len(dropped)
+            complete()
 
         def complete() -> None:
-            for key in dropped:
+            if found is None:
+                return
+            for key in found[0]:
                 self.waiting.pop(key, None)
             self.waiting.update(new)
-            self.forgotten = forgotten
+            self.forgotten = found[1]
 
-        self._change.run(complete, complete)
+        self._change.run(replace, complete)
 
     def tell(self, key: Any, y: Any, weight: float | None = None) -> Any:
         """Learn the row of this key with its label; returns the prediction made when it was asked.
@@ -126,17 +139,25 @@ class Delayed(BaseLearner):
         """
         with self._lock:
             self._change.settle()
-            question, mistake = self.find(key), False
-            if task_of(self.learner).one_label and y is not UNIVERSUM:
-                mistake = question.prediction is None or bool(question.prediction != y)
-            count = self.counter(mistake)
 
-            def count_and_remove() -> None:
-                if count():
-                    self.waiting.pop(key, None)
+            def counter() -> Callable[[], None]:
+                question, mistake = self.find(key), False
+                if task_of(self.learner).one_label and y is not UNIVERSUM:
+                    mistake = question.prediction is None or bool(question.prediction != y)
+                count = self.counter(mistake)
 
-            self.learn_and_count(lambda: self.learner.learn_one(question.x, y, weight), count_and_remove)
-            return question.prediction
+                def count_and_remove() -> None:
+                    if count():
+                        self.waiting.pop(key, None)
+
+                return count_and_remove
+
+            def learn() -> Any:
+                question = self.find(key)
+                self.learner.learn_one(question.x, y, weight)
+                return question.prediction
+
+            return self.learn_and_count(learn, counter)
 
     def counter(self, mistake: bool | None = None) -> Callable[[], bool]:
         """A function that counts the rounds that the learner learns from now on; says whether there are any.
@@ -157,22 +178,32 @@ class Delayed(BaseLearner):
 
         return count
 
-    def learn_and_count(self, learn: Callable[[], Result], count: Callable[[], object]) -> Result:
-        """Let the learner learn, which it does whole or not at all, and count it, also after an interrupt between."""
+    def learn_and_count(self, learn: Callable[[], Result], counter: Callable[[], Callable[[], object]]) -> Result:
+        """Let the learner learn, which it does whole or not at all, and count it, also after an interrupt between.
+
+        `counter` is called in the change and returns what counts.
+        """
+        count: Callable[[], object] | None = None
 
         def act() -> Result:
+            nonlocal count
+            count = counter()
             result = learn()
             count()
             return result
 
-        return self._change.run(act, count)
+        return self._change.run(act, lambda: count and count())
 
     def forget(self, key: Any) -> None:
         """Drop a question whose label will not come."""
         with self._lock:
             self._change.settle()
-            self.find(key)
-            self.replace([key], {})
+
+            def find_it() -> list[Any]:
+                self.find(key)
+                return [key]
+
+            self._replace(find_it, {})
 
     def find(self, key: Any) -> Question:
         """The question that waits under a key."""
@@ -212,13 +243,13 @@ class Delayed(BaseLearner):
         """Predict, then learn, every round; all of them, or none."""
         with self._lock:
             self._change.settle()
-            return self.learn_and_count(lambda: self.learner.play(X, y, weight, query), self.counter())
+            return self.learn_and_count(lambda: self.learner.play(X, y, weight, query), self.counter)
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round whose label is known."""
         with self._lock:
             self._change.settle()
-            self.learn_and_count(lambda: self.learner.learn_one(x, y, weight), self.counter())
+            self.learn_and_count(lambda: self.learner.learn_one(x, y, weight), self.counter)
             return self
 
     def predict(self, X: RowsLike) -> NDArray[Any]:
@@ -287,6 +318,7 @@ def check_key(key: Any) -> Any:
         hash(key)
     except TypeError:
         raise BadValue(f"a key must be a number, a string or another fixed value, not {shown(key)}") from None
+    check_digits(key, "the key")
     return key
 
 

@@ -122,25 +122,46 @@ class DriftAware(BaseLearner):
         """Learn one round. Where nothing happens, that is one round of the learner inside."""
         with self._lock:
             self._change.settle()
+            if self._learn_quietly(x, y, weight):
+                return self
+            return super().learn_one(x, y, weight)
+
+    def _learn_quietly(self, x: RowLike, y: Any, weight: float | None) -> bool:
+        """Learn one round with the learner inside; False, and nothing has changed, where something may happen."""
+        one: QuietRound | None = None
+
+        def play() -> bool:
+            nonlocal one
             learner = self.learner
             prediction = None if y is None or y is UNIVERSUM else learner.predict_one(x)
             watched = self.monitor.watch == "mistakes" and self.shadow is None and prediction is not None
-            if watched and isinstance(learner, RuleLearner):
-                one = QuietRound(self, learner, bool(prediction != y))
-                if self._change.run(lambda: one.play(x, y, weight), one.complete):
-                    return self
-            return super().learn_one(x, y, weight)
+            if not watched or not isinstance(learner, RuleLearner):
+                return False
+            one = QuietRound(self, learner, bool(prediction != y))
+            return one.play(x, y, weight)
+
+        def complete() -> None:
+            if one is not None:
+                one.complete()
+
+        return self._change.run(play, complete)
 
     def _play_rows(self, rows: LabelledRows) -> Transcript:
         """Play rounds with the learners themselves, which is undone where something happens before the last round."""
-        first, undo = len(rows), self._own_state()
-        learners = [self.learner, *([] if self.shadow is None else [self.shadow])]
-        if all(isinstance(one, RuleLearner) for one in learners):
-            try:
-                return run_whole(learners, self._change, lambda: self._play_whole(rows), undo)
-            except EarlyEvent as event:
-                first = event.rounds
-        return self._change.run(lambda: self._play_parts(rows, first), undo)
+
+        def play() -> Transcript:
+            first, learners = len(rows), self._learners()
+            if all(isinstance(one, RuleLearner) for one in learners):
+                try:
+                    return run_whole(self._change, lambda: learners, self._own_state, lambda: self._play_whole(rows))
+                except EarlyEvent as event:
+                    first = event.rounds
+            return self._play_parts(rows, first)
+
+        return self._change.save_and_run(self._own_state, play)
+
+    def _learners(self) -> list[Learner]:
+        return [self.learner] if self.shadow is None else [self.learner, self.shadow]
 
     def _play_whole(self, rows: LabelledRows) -> Transcript:
         """Play all rounds with the learners as they are, if nothing happens before the last of them."""

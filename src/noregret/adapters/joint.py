@@ -106,7 +106,7 @@ class Joint(BaseLearner):
             def play() -> Transcript:
                 return self.play_rounds(rows, truth, h, began)
 
-            return run_whole([self.learner], self._change, play, self._own_state(), many)
+            return run_whole(self._change, lambda: [self.learner], self._own_state, play, many)
 
     def play_rounds(
         self, rows: list[dict[Any, float]], truth: NDArray[np.int64], h: Floats | None, began: float

@@ -84,7 +84,8 @@ class Majority(BaseLearner):
     ) -> Transcript:
         """Guess, then count, every round; all of them, or none."""
         began, given = time.perf_counter(), as_labels(y)
-        with self._lock:
+
+        def act() -> Transcript:
             before = self.rounds
             counts, guesses, mistakes, updated = self.count(X, given, weight, query, True)
             truth = given if isinstance(given, np.ndarray) else as_array(given)
@@ -94,10 +95,16 @@ class Majority(BaseLearner):
                 time.perf_counter() - began,
             )  # fmt: skip
 
+        with self._lock:
+            self._change.settle()
+            return self._change.save_and_run(self._own_state, act)
+
     def learn(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None) -> Self:
         """Count every round; all of them, or none."""
+        given = as_labels(y)
         with self._lock:
-            self.count(X, as_labels(y), weight, query, False)
+            self._change.settle()
+            self._change.save_and_run(self._own_state, lambda: self.count(X, given, weight, query, False))
         return self
 
     def count(
@@ -189,17 +196,20 @@ class Majority(BaseLearner):
     def predict(self, X: RowsLike) -> NDArray[Any]:
         """The majority label, for every row."""
         with self._lock:
+            self._change.settle()
             return self.name_codes(np.full(count_rows(X), self.guess()))
 
     def scores(self, X: RowsLike) -> Floats:
         """The same scores for every row: (n,) for two classes, (n, classes) for many."""
         with self._lock:
+            self._change.settle()
             self.guess()
             return self.make_scores(np.tile(self.counts, (count_rows(X), 1)))
 
     def predict_proba(self, X: RowsLike) -> Floats:
         """The share of every class, after one more round of each, for every row, in the order of `classes`."""
         with self._lock:
+            self._change.settle()
             self.guess()
             shares = (self.counts + 1.0) / (self.counts.sum() + len(self.counts))
             return np.tile(shares, (count_rows(X), 1))
@@ -207,6 +217,7 @@ class Majority(BaseLearner):
     def predict_proba_one(self, x: RowLike) -> dict[Any, float]:
         """The same for one row, by label; empty before any label was seen."""
         with self._lock:
+            self._change.settle()
             if not self.seen:
                 return {}
             return dict(zip(self.classes, self.predict_proba(one_row(x, True))[0].tolist(), strict=True))
@@ -214,6 +225,7 @@ class Majority(BaseLearner):
     def describe_results(self) -> list[str]:
         """The labels that came most often, with their counts."""
         with self._lock:
+            self._change.settle()
             most = sorted(self.seen, key=lambda code: -float(self.counts[code]))[:10]
             return [f"{self.labels.order[code]!s:<12} {self.counts[code]:,.10g}" for code in most]
 
@@ -246,6 +258,7 @@ class Majority(BaseLearner):
     def dump(self) -> tuple[Header, Arrays]:
         """The labels, in which order they came, and their counts."""
         with self._lock:
+            self._change.settle()
             own = {"task": self.asked, "fixed": self.labels.fixed, "labels": self.labels.order, "seen": [*self.seen]}
             return {**own, **self.dump_counts()}, {"counts": self.counts}
 

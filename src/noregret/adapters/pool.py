@@ -166,21 +166,44 @@ class Auto(BaseLearner):
         began, y = time.perf_counter() - seconds_waited(), labels_to_list(y)
         with self._lock:
             self._change.settle()
-            rounds = PoolRounds(self, convert_frame(X, self.allows_missing), (y, weight, query))
-            learners = [self.entries[number].learner for number in self.running]
-            transcript = run_whole(learners, self._change, lambda: self.commit(rounds), self._own_state())
+            rows = convert_frame(X, self.allows_missing)
+
+            def find_learners() -> list[Any]:
+                return [self.entries[number].learner for number in self.running]
+
+            def play() -> Transcript:
+                return self.commit(PoolRounds(self, rows, (y, weight, query)))
+
+            transcript = run_whole(self._change, find_learners, self._own_state, play)
             return replace(transcript, seconds=time.perf_counter() - seconds_waited() - began)
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round."""
         with self._lock:
             self._change.settle()
-            if weight is None and OneRound.suits(self, y):
-                one = OneRound(self, x, y)
-                one.prepare()
-                self._change.run(one.play, one.complete)
+            if weight is None and self._learn_alone(x, y):
                 return self
             return super().learn_one(x, y, weight)
+
+    def _learn_alone(self, x: Any, y: Any) -> bool:
+        """Learn one round without what a call with many needs; False, and nothing has changed, where it needs that."""
+        one: OneRound | None = None
+
+        def play() -> bool:
+            nonlocal one
+            if not OneRound.suits(self, y):
+                return False
+            found = OneRound(self, x, y)
+            found.prepare()
+            one = found
+            one.play()
+            return True
+
+        def complete() -> None:
+            if one is not None:
+                one.complete()
+
+        return self._change.run(play, complete)
 
     def commit(self, rounds: PoolRounds) -> Transcript:
         """Play the rounds and take over what they left."""

@@ -13,7 +13,7 @@ from noregret.adapters.pool_probabilities import find_used, score_columns
 from noregret.adapters.pool_sharing import Played, Sharing, find_sharing, share
 from noregret.adapters.pool_sleep import BLOCK, cut_blocks
 from noregret.adapters.pool_threads import Workers
-from noregret.adapters.pool_votes import ClassVotes, Combination, Rounds, any_of
+from noregret.adapters.pool_votes import Appeared, ClassVotes, Rounds, any_of, wrong_labels
 from noregret.adapters.transcripts import join_transcripts
 from noregret.data.blocks import Block, DenseBlock, Rows, verify
 from noregret.data.transcript import Transcript
@@ -39,8 +39,8 @@ class PoolRounds:
         self.mixture, self.odds = pool.mixture.copy(), pool.odds.copy()
         self.sleep, self.targets, self.history = pool.sleep, pool.targets, pool.history
         self.stopped = dict(pool.stopped)
-        labels = pool.model.labels
-        self.known = len(labels)  # classes before the round that is next
+        self.known = len(pool.model.labels)  # classes before the round that is next
+        self.binary = not pool.model.task.many
         self.last_error = BadValue("no entry of the pool could play these rounds")
 
     def play(self) -> Transcript:
@@ -165,13 +165,16 @@ class PoolRounds:
     def weigh(self, played: Played, awake: NDArray[np.bool_], before: int) -> Transcript:
         """Weigh the entries by their losses, round by round, and combine what they predicted."""
         combination = self.pool.combination(self.targets)
-        learned_odds = self.workers.start(lambda: self.learn_odds(played, before, combination))
+        one, appeared = any_of(played), None
+        if isinstance(combination, ClassVotes):
+            appeared = Appeared.of(combination.encode(one.truth), self.known, self.binary)
+            self.known = int(appeared.known[-1])
+        learned_odds = self.workers.start(lambda: self.learn_odds(played, before, appeared))
         losses = combination.losses(played)
         sleeping = None if awake.all() else np.broadcast_to(awake, losses.shape)
         shares = self.mixture.play(losses, sleeping)
         self.history = self.history.add(before, shares)
         self.targets = getattr(combination, "seen", self.targets)
-        one = any_of(played)
         predicted = [None if some is None else combination.read(some) for some in played]
         scores = combination.combine(predicted, shares, one.lists)
         updated = np.zeros(len(losses), bool)
@@ -181,27 +184,28 @@ class PoolRounds:
         first = losses[:, :1]
         updated |= (losses != first).any(axis=1)
         suffered = np.einsum("ij,ij->i", shares, losses)
-        mistakes = combination.mistakes(scores, one)
+        if isinstance(combination, ClassVotes) and appeared is not None:
+            predictions = combination.name_rounds(scores, predicted, shares, appeared)
+            mistakes = wrong_labels(predictions, one.truth)
+        else:
+            predictions, mistakes = combination.decide(scores), combination.mistakes(scores, one)
         learned_odds()
         return Transcript(
-            scores, combination.decide(scores), suffered, mistakes, updated, one.truth,
+            scores, predictions, suffered, mistakes, updated, one.truth,
             relevant=one.relevant, lists=one.lists,
         )  # fmt: skip
 
-    def learn_odds(self, played: Played, before: int, combination: Combination) -> None:
+    def learn_odds(self, played: Played, before: int, appeared: Appeared | None) -> None:
         """Let the probabilities learn from the rounds that are used for them, whose class had been seen before."""
-        if not self.pool.has_probabilities or not isinstance(combination, ClassVotes):
+        if not self.pool.has_probabilities or appeared is None:
             return
-        one, labels = any_of(played), combination.labels
+        one, labels = any_of(played), self.pool.model.labels
         classes = len(labels)
         self.odds.widen(classes)
         used = find_used(before, one.rounds)
-        truth = combination.encode(one.truth)
         if classes < 2 or not used.size:
-            self.known = max(self.known, int(truth.max(initial=-1)) + 1)
             return
-        known = np.maximum.accumulate(np.concatenate(([self.known - 1], truth))) + 1  # classes before every round
-        self.known = int(known[-1])
+        truth, known, _ = appeared
         used = used[(truth[used] >= 0) & (truth[used] < known[used]) & (known[used] >= 2)]
         scores = np.full((len(used), len(played), classes), np.nan)
         signs = labels.signs(2)

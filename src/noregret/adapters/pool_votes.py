@@ -10,18 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.labels import UNIVERSUM
+from noregret.data.labels import UNIVERSUM, as_array
 from noregret.data.query_groups import count_ordered, group_slices
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.learner.model import Model
 from noregret.learner.shared_rows import PlayedRounds
+from noregret.learner.transcribe import join_labels
 
 Floats = NDArray[np.float64]
 Rounds = Transcript | PlayedRounds  # what an entry did
 DEVIATIONS = 4.0  # the range of targets, in deviations of those so far: an error as large costs 1
 FEW = 16  # classes that are looked for one by one
 FEW_VOTED, MANY = 4, 64  # classes, and rows from which on, the votes for each class are added entry by entry
+TWO, MANY_CLASSES = 2, 3  # classes; with fewer than the latter, the task has two sides unless it was asked for
 ABSTAINS = -1  # the code of an entry that has no vote
 
 
@@ -91,6 +93,19 @@ def add_votes(codes: NDArray[Any], shares: Floats, classes: int) -> Floats:
     return votes.T
 
 
+class Appeared(NamedTuple):
+    """The codes of the classes of rounds, and how many classes were known before each of them and after the last."""
+
+    truth: NDArray[np.int64]
+    known: NDArray[np.int64]
+    binary: bool  # whether the task had two classes when the call began
+
+    @classmethod
+    def of(cls, truth: NDArray[np.int64], before: int, binary: bool) -> "Appeared":
+        """Where so many classes were known before."""
+        return cls(truth, np.maximum.accumulate(np.concatenate(([before - 1], truth))) + 1, binary)
+
+
 class Codes(NamedTuple):
     """The codes of the labels that an entry predicts in all rounds."""
 
@@ -112,16 +127,45 @@ class ClassVotes(Combination):
             else place_votes(codes, shares, classes)
         )
         if self.task.many or classes < 2:
-            return votes if self.task.many else self.one_class(votes)
+            return votes if self.task.many else self.vote_on_first(predictions, shares)
         signs = self.labels.signs(2)
         return np.asarray(signs[0] * votes[:, 0] + signs[1] * votes[:, 1])
 
     def read(self, played: Rounds) -> Any:
         return Codes(played.codes) if isinstance(played, PlayedRounds) else played.predictions
 
-    def one_class(self, votes: Floats) -> Floats:
-        """Where one class is known: its votes, with its sign."""
-        return votes[:, 0] * (self.labels.signs(1)[0] if len(self.labels) else 1.0)
+    def vote_on_first(self, predictions: Sequence[Any], shares: Floats) -> Floats:
+        """Where one class is known: the weight that votes for it less that for another, with its sign."""
+        score, known = np.zeros(len(shares)), len(self.labels)
+        for number, said in enumerate(predictions):
+            if said is not None:
+                codes = np.asarray(said.codes if isinstance(said, Codes) else self.encode(said))
+                votes = np.where(codes == 0, 1.0, -1.0 if known else 0.0)
+                if not isinstance(said, Codes) and said.dtype == object:
+                    votes[[label is None for label in said.tolist()]] = 0.0
+                score[: len(votes)] += shares[: len(votes), number] * votes
+        return np.asarray(score * (self.labels.signs(1)[0] if known else 1.0))
+
+    def name_rounds(
+        self, scores: Floats, predictions: Sequence[Any], shares: Floats, appeared: "Appeared"
+    ) -> NDArray[Any]:
+        """What would have been predicted before every round, by the classes known then; None where none was."""
+        found, known, order = self.decide(scores), appeared.known[: len(scores)], self.labels.order
+        none, one, two = (int(np.searchsorted(known, classes)) for classes in (1, TWO, MANY_CLASSES))
+        if not appeared.binary or len(order) < TWO:  # all others are named as they are decided
+            one = two = none
+        if not (two if self.task.many else one):
+            return found
+        votes, sides, sign = self.vote_on_first(predictions, shares), self.labels.sides(1), self.labels.signs(1)[0]
+        firsts = (votes[none:one] >= 0.0) == (sign > 0.0)
+        pieces = [as_array([None] * none), as_array([sides[int(sign < 0.0)], order[0]])[firsts.astype(np.int64)]]
+        if self.task.many and one < two:
+            up = int(self.labels.signs(TWO)[1] > 0.0)
+            upper = scores[one:two, up] >= scores[one:two, 1 - up]
+            pieces.append(as_array(order[:TWO])[np.where(upper, up, 1 - up)])
+        else:
+            pieces.append(found[one:two])
+        return join_labels([piece for piece in (*pieces, found[two:]) if len(piece)])
 
     def encode_all(self, predictions: Sequence[Any], rows: int) -> NDArray[Any]:
         """The codes of the labels that every entry predicts, by entry and row."""
@@ -145,12 +189,15 @@ class ClassVotes(Combination):
         return np.fromiter((code.get(label, ABSTAINS) for label in predictions.tolist()), np.int64, len(predictions))
 
     def mistakes(self, scores: Floats, played: Rounds) -> NDArray[np.bool_]:
-        predictions = self.decide(scores)
-        truth = played.truth
-        if truth.dtype == object or predictions.dtype == object:
-            pairs = zip(predictions.tolist(), truth.tolist(), strict=True)
-            return np.array([label is not UNIVERSUM and said != label for said, label in pairs], bool)
-        return np.asarray(predictions != truth)
+        return wrong_labels(self.decide(scores), played.truth)
+
+
+def wrong_labels(predictions: NDArray[Any], truth: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of these predictions are not the truth; no prediction is wrong where there is none."""
+    if truth.dtype == object or predictions.dtype == object:
+        pairs = zip(predictions.tolist(), truth.tolist(), strict=True)
+        return np.array([label is not UNIVERSUM and said != label for said, label in pairs], bool)
+    return np.asarray(predictions != truth)
 
 
 class TargetMeans(Combination):

@@ -105,7 +105,7 @@ class SelfTraining(BaseLearner):
             def play() -> Transcript:
                 return join_transcripts([part for run in runs for part in self.play_run(rows, *run)])
 
-            return run_whole([self.learner], self._change, play, self._own_state(), steps > 1)
+            return run_whole(self._change, lambda: [self.learner], self._own_state, play, steps > 1)
 
     def play_run(self, rows: LabelledRows, start: int, stop: int, labelled: bool) -> Iterator[Transcript]:
         """Play consecutive rows that all have a label, or all have none."""

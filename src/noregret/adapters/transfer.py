@@ -134,7 +134,11 @@ class Transfer(BaseLearner):
             raise BadValue("transfer does not support weight=: its guarantee is for rounds of equal importance")
         with self._lock:
             self._change.settle()
-            return run_whole([self.target], self._change, lambda: self.play_both(X, y, query, began), self._own_state())
+
+            def play() -> Transcript:
+                return self.play_both(X, y, query, began)
+
+            return run_whole(self._change, lambda: [self.target], self._own_state, play)
 
     def play_both(self, X: RowsLike, y: LabelsLike, query: LabelsLike, began: float) -> Transcript:
         """Play every round with the source and the target."""

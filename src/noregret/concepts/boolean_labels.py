@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.labels import Labels, as_array, is_number
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, check_digits, shown
 from noregret.features.frames import labels_to_list
 
 
@@ -56,6 +56,7 @@ class BooleanLabels:
         """Whether a label is the positive one; it is added to those seen."""
         if not isinstance(label, (bool, int, float, str)) or label != label:
             raise BadValue(f"row {row}: a label must be a number, a string or a truth value, not {shown(label)}", row)
+        check_digits(label, "the label", row)
         if self.given is not None:
             if label not in self.given:
                 raise BadValue(f"row {row}: the label {label!r} is not one of the classes {self.given}", row)

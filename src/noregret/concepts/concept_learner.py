@@ -107,7 +107,7 @@ class ConceptLearner(BaseLearner):
             raise BadValue(f"{self.card.name} does not support weight=: a concept is consistent with a round or not")
         with self._lock:
             self._change.settle()
-            return self._change.run(lambda: self.play_rounds(X, y, began), self.savepoint())
+            return self._change.save_and_run(self.savepoint, lambda: self.play_rounds(X, y, began))
 
     def savepoint(self) -> Callable[[], None]:
         """How to undo a call; it may be done again."""

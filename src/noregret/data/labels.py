@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, check_digits, shown
 
 MANY = 32  # with as many classes, looking up every label is faster than one pass over the labels per class
 
@@ -42,6 +42,7 @@ def check_label(label: Any) -> Any:
         several = '; for several labels per row use task="multilabel" (--task multilabel)'
         hint = several if isinstance(label, (tuple, frozenset)) else ""
         raise BadValue(f"a label must be a number, a string or a truth value, not {shown(label)}{hint}")
+    check_digits(label, "the label")
     if isinstance(label, float):
         if label != label or label in (float("inf"), float("-inf")):
             raise BadValue(f"the label is {label}; it must be finite")

@@ -1,5 +1,6 @@
 """A decomposition in front of a learner: rows become components, and the learner learns these."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from noregret.decomposition.steady import SteadyLearner
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import as_learner, describe, with_probabilities
 from noregret.learner.base_learner import BaseLearner, Transforms
-from noregret.learner.change import Locked
+from noregret.learner.change import Locked, Undo
 from noregret.learner.encode import one_row
 from noregret.learner.header_fields import corrupt
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
@@ -98,7 +99,7 @@ class Decomposed(BaseLearner):
 
         with self._lock:
             self._change.settle()
-            return run_whole([self.decomposition, self.learner], self._change, act, self._own_state())
+            return run_whole(self._change, lambda: [self.decomposition, self.learner], self._own_state, act)
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round."""
@@ -112,27 +113,37 @@ class Decomposed(BaseLearner):
 
     def _learn_row(self, learner: Any, row: Any, y: Any, weight: float | None) -> None:
         """A round ends with a call of the learner, all or nothing: it is complete as soon as the learner counts it."""
-        undo_first, learned = self.decomposition.undo_of_calls(), learner.rounds
-        rounds, mistakes, updates = self.rounds, self.mistakes - learner.mistakes, self.updates - learner.updates
+
+        def save() -> Undo:
+            undo_first, learned, count = self.decomposition.undo_of_calls(), learner.rounds, self._counter(learner)
+
+            def undo() -> None:
+                with learner._lock:
+                    learner._change.settle()
+                    if learner.rounds > learned:
+                        count()
+                    else:
+                        undo_first()
+
+            return undo
 
         def act() -> None:
+            count = self._counter(learner)
             components = as_rows(self.decomposition.play(row).scores)
             learner.learn_one(components[0], y, weight)
             count()
+
+        self._change.save_and_run(save, act)
+
+    def _counter(self, learner: Any) -> Callable[[], None]:
+        """A function that counts the round which the learner learns from now on; it may be called again."""
+        rounds, mistakes, updates = self.rounds, self.mistakes - learner.mistakes, self.updates - learner.updates
 
         def count() -> None:
             self.rounds = rounds + 1
             self.mistakes, self.updates = mistakes + learner.mistakes, updates + learner.updates
 
-        def undo() -> None:
-            with learner._lock:
-                learner._change.settle()
-                if learner.rounds > learned:
-                    count()
-                else:
-                    undo_first()
-
-        self._change.run(act, undo)
+        return count
 
     def transform(self, X: RowsLike) -> NDArray[Any]:
         """The components of every row, as the learner sees them."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.cached_property import cached_property
 from noregret.data.blocks import (
     Block,
     DenseBlock,
@@ -17,7 +18,6 @@ from noregret.data.blocks import (
     to_dense,
     to_sparse,
 )
-from noregret.decomposition.cached_property import cached_property
 from noregret.decomposition.memory import require_memory
 from noregret.errors import BadValue, shown
 from noregret.learner.header_fields import corrupt

@@ -217,27 +217,35 @@ class RatingLearner(BaseLearner):
 
     def learn_new(self, user: Id, item: Id, share: float) -> bool:
         """Learn a rating of a user or an item that is new; False, with nothing changed, where `learn` must."""
-        state, sizes = self.state, (len(self.user_numbers), len(self.item_numbers))
-        rounds, go_back = state.totals[PLAYED], state.remember_arrays()
+        state, undo = self.state, None
 
         def act() -> bool:
+            nonlocal undo
+            undo = self.undo_of_one()
             u, i = self.user_numbers[user], self.item_numbers[item]
             state.grow(len(self.user_numbers), len(self.item_numbers), 1)
             learned = state.learn_one(u, i, share, self.plan.numbers)
             if not learned:
-                forget()
+                undo()
             return learned
 
-        def forget() -> None:
+        try:
+            return self._change.run(act, lambda: undo and undo())
+        except OverflowError:  # a name that `learn` refuses
+            return False
+
+    def undo_of_one(self) -> Undo:
+        """How to go back to now if a single rating is not learned."""
+        state, sizes = self.state, (len(self.user_numbers), len(self.item_numbers))
+        rounds, go_back = state.totals[PLAYED], state.remember_arrays()
+
+        def undo() -> None:
             if state.totals[PLAYED] == rounds:
                 go_back()
                 self.user_numbers.truncate(sizes[0])
                 self.item_numbers.truncate(sizes[1])
 
-        try:
-            return self._change.run(act, forget)
-        except OverflowError:  # a name that `learn` refuses
-            return False
+        return undo
 
     # ---- predictions -------------------------------------------------------------------------------------------------
 

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.cached_property import cached_property
 from noregret.data.blocks import Block, DenseBlock, Rows, SparseBlock, narrow, sort_rows, verify
 from noregret.data.inputs import RowsLike
-from noregret.decomposition.cached_property import cached_property
 from noregret.errors import BadValue
 from noregret.features.feature_selectors import FeatureSelectors
 from noregret.features.frames import convert_frame

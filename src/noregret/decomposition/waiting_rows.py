@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from noregret.decomposition.cached_property import cached_property
+from noregret.cached_property import cached_property
 from noregret.decomposition.matrix_rows import MatrixRows, empty_rows, take_rows
 
 

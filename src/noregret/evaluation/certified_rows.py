@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from noregret.cached_property import cached_property
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.encoded_rounds import EncodedRounds

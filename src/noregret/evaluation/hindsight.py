@@ -5,13 +5,13 @@ no better than it is, and a bound computed from these margins is never too small
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from noregret.cached_property import cached_property
 from noregret.metrics.comparator_problem import Matrix, is_sparse
 from noregret.metrics.round_losses import KINKS
 

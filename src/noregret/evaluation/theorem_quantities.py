@@ -1,12 +1,12 @@
 """The quantities that bounds are functions of, computed when a run is over: from rows, a comparator and the play."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.cached_property import cached_property
 from noregret.evaluation.hindsight import Fixed, Played, Rounds, extents, row_norms
 from noregret.metrics.comparator_problem import Matrix, is_sparse
 from noregret.metrics.round_losses import TargetRounds, margin_loss

@@ -15,9 +15,9 @@ import inspect
 from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Required, TypedDict, Unpack
 
+from noregret.cached_property import cached_property
 from noregret.errors import BadValue
 from noregret.experts.prediction_losses import PREDICTION_LOSSES
 from noregret.rules.guarantee import Guarantee, check_guarantees

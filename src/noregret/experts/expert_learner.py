@@ -10,7 +10,7 @@ from noregret.algebra.partial_features import PRIME, first_random, next_random
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
-from noregret.errors import BadValue, NotLearned, shown
+from noregret.errors import BadValue, NotLearned, check_digits, shown
 from noregret.experts.advice import Advice, AdviceReader
 from noregret.experts.card import ExpertCard
 from noregret.experts.expert_rows import Name, read_table
@@ -138,7 +138,7 @@ class ExpertLearner(BaseLearner):
             )
         with self._lock:
             self._change.settle()
-            return self._change.run(lambda: self.play_rounds(X, y, began), self._own_state())
+            return self._change.save_and_run(self._own_state, lambda: self.play_rounds(X, y, began))
 
     def play_rounds(self, X: RowsLike, y: LabelsLike, began: float) -> Transcript:
         truth = self.reader.read_truth(X, y)
@@ -233,13 +233,17 @@ class ExpertLearner(BaseLearner):
 
     def add(self, *names: Name) -> Self:
         """Add experts that arrive now, each with the mean of the current weights; see `ExpertWeights.add`."""
-        with self._lock:
-            self._change.settle()
+
+        def act() -> None:
             old, state = self.require_state()
             both = check_expert_names([*old, *names])
             new = state.copy()
             new.add(len(names))
-            self._change.run(lambda: vars(self).update(names=both, state=new), self._own_state())
+            self.names, self.state = both, new
+
+        with self._lock:
+            self._change.settle()
+            self._change.save_and_run(self._own_state, act)
             return self
 
     def merge(self, other: Any) -> Self:
@@ -306,6 +310,8 @@ def check_expert_names(names: Any) -> list[Name]:
     given = list(names) if isinstance(names, (list, tuple)) else []
     if not given or any(isinstance(one, bool) or not isinstance(one, (str, int)) for one in given):
         raise BadValue(f"experts need names, a list of texts or whole numbers, not {shown(names)}")
+    for one in given:
+        check_digits(one, "the name of one of the experts")
     twice = next((one for one in given if given.count(one) > 1), None) if len(set(given)) < len(given) else None
     if twice is not None:
         raise BadValue(f"two experts are named {twice!r}; names must differ")

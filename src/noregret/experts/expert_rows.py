@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import Rows
-from noregret.errors import BadValue, import_extra, shown
+from noregret.errors import BadValue, check_digits, import_extra, shown
 from noregret.experts.prediction_losses import label_of
 from noregret.features.frames import check_columns, is_frame
 
@@ -63,6 +63,10 @@ def read_dicts(rows: list[Any], known: list[Name] | None) -> Table:
             raise BadValue(f"row {at} must be a dict as the others are, not {shown(row)}", row=at)
     first: list[Name] = list(known or {})
     names = list(dict.fromkeys([*first, *(name for row in rows for name in row)]))
+    if any(isinstance(name, int) for name in names):
+        for at, row in enumerate(rows):
+            for name in row:
+                check_digits(name, "the name of a column", at)
     values = np.empty((len(rows), len(names)), object)
     values[:] = [[row.get(name) for name in names] for row in rows]
     return Table(names, values)

@@ -1,13 +1,13 @@
 """The weights of N experts under one algorithm: what pools, learners and games are built on."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noregret.algebra.partial_features import first_random
+from noregret.cached_property import cached_property
 from noregret.errors import BadValue
 from noregret.experts.card import ARRAYS, ExpertCard, find_algorithm
 from noregret.experts.expert_file import dump_state, restore_state

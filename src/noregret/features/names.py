@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock, flatten_dicts, sort_rows
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.features.canonicalize import Renumber
 
 FEW = 256  # up to so many names, looking them up is as fast as comparing them with the cached list
@@ -154,7 +154,7 @@ class Names:
             mode = self.mode_of(names[0])
             self.check_mode(mode, fix=grow)
         if mode == "columns":
-            idx = check_column_numbers(names)
+            idx = check_column_numbers(names, indptr)
             return SparseBlock(indptr, idx, val, 1 + int(idx.max()) if idx.size else 0)
         idx, width = self.numbers(names, grow, include_unknown)
         return SparseBlock(indptr, idx, val, width)
@@ -245,12 +245,20 @@ class Names:
             known.popitem()
 
 
-def check_column_numbers(names: Iterable[Any]) -> NDArray[np.int32]:
-    """Return column numbers as an array, or raise an error that names the first one that is invalid."""
+def wrong_number(number: Any, row: int) -> BadValue:
+    if not isinstance(number, (int, np.integer)):
+        wanted = "this learner knows its features by column number, a whole number"
+        return BadValue(f"row {row}: feature {shown(number)}: {wanted}", row)
+    return BadValue(f"row {row}: feature number {shown(number)} is outside 0 to {LARGEST_INDEX - 1}", row)
+
+
+def check_column_numbers(names: Iterable[Any], indptr: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the column numbers of rows as an array, or raise an error that names the first one that is invalid.
+
+    `indptr` says where those of every row begin.
+    """
     numbers = list(names)
-    for number in numbers:
-        if not isinstance(number, (int, np.integer)):
-            raise BadValue(f"feature {number!r}: this learner knows its features by column number, a whole number")
-        if not 0 <= number < LARGEST_INDEX:
-            raise BadValue(f"feature number {number} is outside 0 to {LARGEST_INDEX - 1}")
+    for at, number in enumerate(numbers):
+        if not isinstance(number, (int, np.integer)) or not 0 <= number < LARGEST_INDEX:
+            raise wrong_number(number, int(np.searchsorted(indptr, at, "right")) - 1)
     return np.array(numbers, dtype=np.int32)

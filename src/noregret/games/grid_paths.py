@@ -3,12 +3,12 @@
 import heapq
 import math
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noregret.cached_property import cached_property
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import check_integer
 from noregret.learner.header_fields import corrupt

@@ -111,15 +111,19 @@ class PathExplorer(WeighedPaths):
     def observe_path(self, costs: ArrayLike, way_left: Any = 0.0) -> Self:
         """End the round with the costs of the cells entered, in order, and of the way left to the destination."""
         with self._lock:
-            path = self.play()
-            seen = np.asarray(costs, np.float64) if is_numeric(costs) else np.zeros((0, 0))
-            if seen.shape != (len(path) - 1,) or not ((seen >= 0.0) & (seen <= 1.0)).all():
-                raise BadValue(f"the path enters {len(path) - 1} cells, each at a cost from 0 to 1, not {shown(costs)}")
-            limit = self.grid.ways_left[path[-1]]
-            if isinstance(way_left, bool) or not isinstance(way_left, (int, float)) or not 0.0 <= way_left <= limit:
-                raise BadValue(f"the way left from {path[-1]} must cost from 0 to {limit:g}, not {shown(way_left)}")
-            self._change.run(lambda: self.learn_path(path, seen, float(way_left)), self._own_state())
+            self._change.settle()
+            self._change.save_and_run(self._own_state, lambda: self._learn_seen(costs, way_left))
         return self
+
+    def _learn_seen(self, costs: ArrayLike, way_left: Any) -> None:
+        path = self._choose()
+        seen = np.asarray(costs, np.float64) if is_numeric(costs) else np.zeros((0, 0))
+        if seen.shape != (len(path) - 1,) or not ((seen >= 0.0) & (seen <= 1.0)).all():
+            raise BadValue(f"the path enters {len(path) - 1} cells, each at a cost from 0 to 1, not {shown(costs)}")
+        limit = self.grid.ways_left[path[-1]]
+        if isinstance(way_left, bool) or not isinstance(way_left, (int, float)) or not 0.0 <= way_left <= limit:
+            raise BadValue(f"the way left from {path[-1]} must cost from 0 to {limit:g}, not {shown(way_left)}")
+        self.learn_path(path, seen, float(way_left))
 
     def learn_path(self, path: Path, seen: Floats, way_left: float) -> None:
         """Learn from the estimates of all costs; what was paid is what was seen.

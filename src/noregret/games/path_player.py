@@ -67,17 +67,20 @@ class PathPlayer(Player):
         """The path of this round, a tuple of cells from the start to an end; the same until `observe`."""
         with self._lock:
             self._change.settle()
-            if self._next is None or self._next[0] != self.rounds:
-                self._next = self.rounds, self.choose_path()
-            return self._next[1]
+            return self._choose()
+
+    def _choose(self) -> Path:
+        if self._next is None or self._next[0] != self.rounds:
+            self._next = self.rounds, self.choose_path()
+        return self._next[1]
 
     def observe(self, costs: ArrayLike, destination: Any = None) -> Self:
         """End the round with the cost of entering every cell, from 0 to 1, and the destination where it was unknown."""
         given = self.grid.check_costs(costs)
         ends = self.grid.price_ends(given, destination)
         with self._lock:
-            path = self.play()
-            self._change.run(lambda: self.learn(path, given, ends), self._own_state())
+            self._change.settle()
+            self._change.save_and_run(self._own_state, lambda: self.learn(self._choose(), given, ends))
         return self
 
     def learn(self, path: Path, costs: Floats, ends: Floats) -> None:

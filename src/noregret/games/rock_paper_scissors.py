@@ -11,6 +11,7 @@ from noregret.experts.expert_weights import ExpertBound, ExpertWeights
 from noregret.games.move_predictors import NAMES, Predictors
 from noregret.games.moves import LOSSES, MOVES, compare, read_move
 from noregret.games.player import Floats, Player
+from noregret.learner.change import Undo
 from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays, FindCard, Header, register_kind
 
@@ -74,14 +75,17 @@ class RockPaperScissors(Player):
         theirs = read_move(move)
         with self._lock:
             self._change.settle()
-            saved, undo_own = self.predictors.savepoint(), self._own_state()
-
-            def undo() -> None:
-                undo_own()
-                saved.roll_back()
-
-            self._change.run(lambda: self._learn(theirs), undo)
+            self._change.save_and_run(self._save, lambda: self._learn(theirs))
         return self
+
+    def _save(self) -> Undo:
+        saved, undo_own = self.predictors.savepoint(), self._own_state()
+
+        def undo() -> None:
+            undo_own()
+            saved.roll_back()
+
+        return undo
 
     def _learn(self, theirs: int) -> None:
         _, advice, mine = self._choose()

@@ -155,9 +155,12 @@ class SwapPlayer(Player):
             raise BadValue(f"a round has {self.weights.actions} losses, one for each action, not {given.size}")
         with self._lock:
             self._change.settle()
-            new = self.weights.after(given[0], self.weights.current())
-            self._change.run(lambda: vars(self).update(weights=new, rounds=new.rounds), self._own_state())
+            self._change.save_and_run(self._own_state, lambda: self._learn(given[0]))
         return self
+
+    def _learn(self, losses: Floats) -> None:
+        self.weights = self.weights.after(losses, self.weights.current())
+        self.rounds = self.weights.rounds
 
     @property
     def swap_regret(self) -> float:

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from noregret.cached_property import cached_property
 from noregret.errors import BadValue
 from noregret.learner.state_options import COVARIANCES
 from noregret.rules.card import Card

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, check_digits, shown
 from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
 from noregret.learner.rule_learner import RuleLearner
@@ -18,6 +18,7 @@ def check_integer(name: str, value: Any, least: int) -> int:
     """A whole number of at least `least`, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise BadValue(f"{name} must be a whole number of at least {least}, not {shown(value)}")
+    check_digits(int(value), name, hint="give a smaller one")
     return int(value)
 
 

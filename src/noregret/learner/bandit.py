@@ -2,13 +2,13 @@
 
 import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.partial_features import next_random
+from noregret.cached_property import cached_property
 from noregret.data.blocks import verify
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
@@ -65,30 +65,34 @@ class BanditFeedback:
             played, chance = np.zeros(len(scores), np.int64), np.zeros(len(scores))
             if not len(scores):
                 return played, chance
-            n, odds = self.model.arrays.n, np.zeros(scores.shape[1])
-            random = float(n.random)
-            for t, f in enumerate(scores):
-                self._chances(self.model.config.params, self.model.arrays, f, odds)
-                random = next_random(random)
-                played[t] = drawn(odds, random)
-                chance[t] = odds[played[t]]
-            n.random = random
+
+            def draw() -> None:
+                n, odds = self.model.arrays.n, np.zeros(scores.shape[1])
+                random = float(n.random)
+                for t, f in enumerate(scores):
+                    self._chances(self.model.config.params, self.model.arrays, f, odds)
+                    random = next_random(random)
+                    played[t] = drawn(odds, random)
+                    chance[t] = odds[played[t]]
+                n.random = random  # in this step the random numbers have gone on
+
+            self._change.run(draw, lambda: None)
             return played, chance
 
     def _first_scores(self, X: RowsLike) -> NDArray[np.float64]:
         """The scores before any round: all zero, of a state that knows no feature yet."""
-        model, savepoint = self.model, self.model.savepoint()
+        model = self.model
 
         def start() -> int:
             block = verify(encode_rows(model, X, grow=False, include_unknown=model.scores_unknown))
-            if block.rows:
+            if block.rows and model.arrays is None:  # a call may have come just before the change
                 space = enlarge(model.empty_space(model.choose_algebra(block)), 0, len(model.labels))
                 model.arrays, model.space = make(model.shape, space), space
                 self._loops.bind(model)
             return block.rows
 
-        rows = self._change.run(start, lambda: self._loops.roll_back(savepoint))
-        return np.zeros((rows, len(model.labels)))
+        rows = self._change.save_and_run(lambda: self._loops.save(model), start)
+        return self.scores(X) if model.rounds else np.zeros((rows, len(model.labels)))
 
     def reward(self, X: RowsLike, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
         """Learn how good the classes chosen for some rows were: whether each was right, or its loss from 0 to 1."""

@@ -25,7 +25,10 @@ class Change:
         self.undo: Undo | None = None
 
     def run(self, act: Callable[[], Result], undo: Undo) -> Result:
-        """Act, and undo it if it fails or is interrupted. A change may contain others."""
+        """Act, and undo it if it fails or is interrupted. A change may contain others.
+
+        The undo must not need to know how things were before the change: for that there is `save_and_run`.
+        """
         outer = self.undo
         self.undo = undo if outer is None else lambda: (undo(), outer())
         try:
@@ -38,9 +41,10 @@ class Change:
         return result
 
     def save_and_run(self, save: Callable[[], Undo], act: Callable[[], Result]) -> Result:
-        """The same, where `save` finds how to undo the act; a call that comes while it does so is refused, too.
+        """The same, where `save` notes how things are and returns how to go back to that; it changes nothing itself.
 
-        Otherwise what such a call learned would be undone with an act that fails.
+        A call that comes while it does so is refused, too. Otherwise what such a call learned, by a signal handler,
+        would be undone with an act that fails, or overwritten by an act that counts from what was noted before.
         """
         undos = list[Undo]()
 

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 from noregret.algebra.given_kernels import Gram
+from noregret.cached_property import cached_property
 from noregret.data.class_weights import MODES
 from noregret.data.labels import check_label
-from noregret.errors import BadValue
+from noregret.errors import BadValue, check_digits, shown
 from noregret.features.transforms import Pipeline, as_pipeline
 from noregret.learner.columns import check_option
 from noregret.learner.kernel_options import (
@@ -211,7 +211,8 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     if class_weight is not None:
         class_weight = check_class_weight(card, task, class_weight, classes)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise BadValue(f"seed must be a whole number that is not negative, not {seed!r}")
+        raise BadValue(f"seed must be a whole number that is not negative, not {shown(seed)}")
+    check_digits(seed, "seed", hint="give a smaller one")
     bias_value = check_bias(switches["bias"])
     switches["bias"] = bias_value != 0.0
     for name, value in switches.items():

@@ -122,11 +122,16 @@ class DerivedPath(FastPath):
 
     def learn_names(self, row: dict[Any, Any], truth: float, h: float, values: bytes | None = None) -> bool:
         """Learn a row with names or keys that may be new, as in the base class."""
-        if not self.has_room(row) or not self.has_room_for_keys(len(row)) or self.closed:
+        if self.closed or not self.has_room(row) or not self.has_room_for_keys(len(row)):
             return False
-        before, sizes, rounds = self.used, [len(keys) for keys in self.keys], self.totals[ROUNDS]
+        before: tuple[int, int, list[int]] | None = None  # names, rounds and keys; noted in the change
 
         def learn() -> bool:
+            nonlocal before
+            self.loops.hide_fast_path()
+            if self.closed or not self.has_room(row) or not self.has_room_for_keys(len(row)):
+                return False  # a signal handler has called the learner
+            before = self.used, self.totals[ROUNDS], [len(keys) for keys in self.keys]
             if not self.add_names(row):
                 return False
             self.let_grow(True)
@@ -140,14 +145,15 @@ class DerivedPath(FastPath):
 
         def finish() -> None:
             """Forget what is new if the round failed; count it if the round was learned."""
+            if before is None:
+                return
             self.let_grow(False)
-            if self.totals[ROUNDS] == rounds:
-                self.model.names.truncate(before)
-                for keys, size in zip(self.keys, sizes, strict=True):
+            if self.totals[ROUNDS] == before[1]:
+                self.model.names.truncate(before[0])
+                for keys, size in zip(self.keys, before[2], strict=True):
                     keys.truncate(size)
             self.use_features(len(self.known))
 
-        self.loops.hide_fast_path()
         learned = self.change.run(learn, finish)
         self.loops.show_fast_path(self)
         return learned

@@ -1,6 +1,6 @@
 """The engine: the loops of a plan bound to a state, compiled or the same text in plain Python."""
 
-from functools import cached_property
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from noregret.algebra.examples import DenseRows, SparseRows
 from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
+from noregret.cached_property import cached_property
 from noregret.data.blocks import Block, DenseBlock, freeze
 from noregret.jit.layout import Layout, address, count_words, fill
+from noregret.learner.change import Undo
 from noregret.learner.model import Model, ModelSavepoint
 from noregret.rules.specialize import rebind
 from noregret.state.growth import bank_of, set_classes
@@ -173,8 +175,14 @@ class Loops:
 
     def check_fast_path(self) -> None:
         """Drop a fast path whose tables lead to arrays that the model has replaced."""
-        if self.fast_path is not None and not self.fast_path.is_current():
+        fast = self.fast_path  # read once: a call by a signal handler may replace it
+        if fast is not None and not fast.is_current():
             self.drop_fast_path()
+
+    def save(self, model: Model) -> Undo:
+        """How to bring the model back to how it is now; single rows find the change from here on."""
+        self.hide_fast_path()
+        return partial(self.roll_back, model.savepoint())
 
     def roll_back(self, savepoint: ModelSavepoint) -> None:
         """Bring the model back to a savepoint and work on it; may be repeated."""
@@ -183,8 +191,9 @@ class Loops:
 
     def refuse_reentry(self) -> None:
         """Raise an error when the model must not be changed now, because a round is under way in this thread."""
-        if self.fast_path is not None:
-            self.fast_path.refuse_reentry()
+        fast = self.fast_path  # read once, as above
+        if fast is not None:
+            fast.refuse_reentry()
 
     def undo_log(self) -> Any:
         """The compiled undo of the cells that a few rows touch."""

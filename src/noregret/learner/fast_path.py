@@ -285,11 +285,16 @@ class FastPath:
 
         The names are added before the round, so that the round completes the change; they are removed if it fails.
         """
-        if not self.has_room(row) or self.closed:  # closed: the code of a name called the learner, which has changed
+        if self.closed or not self.has_room(row):  # closed: the code of a name called the learner, which has changed
             return False
-        before, rounds = self.count_names(), self.totals[ROUNDS]
+        before: tuple[int, int] | None = None  # names and rounds; noted in the change, when no call can come any more
 
         def learn() -> bool:
+            nonlocal before
+            self.loops.hide_fast_path()
+            if self.closed or not self.has_room(row):  # a signal handler has called the learner
+                return False
+            before = self.count_names(), self.totals[ROUNDS]
             if not self.add_names(row):
                 return False
             if values is None:
@@ -302,10 +307,9 @@ class FastPath:
             return learned
 
         def forget() -> None:
-            if self.totals[ROUNDS] == rounds:
-                self.forget_names(before)
+            if before is not None and self.totals[ROUNDS] == before[1]:
+                self.forget_names(before[0])
 
-        self.loops.hide_fast_path()
         learned = self.change.run(learn, forget)
         self.loops.show_fast_path(self)
         return learned
@@ -363,7 +367,7 @@ class FastPath:
 
     def refuse_reentry(self) -> None:
         """Raise an error when the names of a row that is being learned call their learner again."""
-        if self.trainer.words[AT.busy]:
+        if self.trainer.words[AT.busy] and not self.closed:
             raise Error("learning a row called this learner again, while it compared names; it can learn one at a time")
 
 

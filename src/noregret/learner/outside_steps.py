@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Block, SparseBlock, to_dense, verify
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, shown
-from noregret.learner.change import Change
+from noregret.learner.change import Change, Undo
 from noregret.learner.engine import Loops, Rounds
 from noregret.learner.model import Model
 from noregret.state.growth import make, parts, settle
@@ -78,13 +78,12 @@ class OutsideSteps:
             if task.project is None:
                 self._play(g, losses, weight)
             else:
-                saved = self.model.copy()
 
                 def play_and_project() -> None:
                     self._play(g, losses, weight)
                     self._project(task)
 
-                self._change.run(play_and_project, lambda: self._use_model(saved))
+                self._change.save_and_run(self._save_model, play_and_project)
         return self
 
     @property
@@ -96,8 +95,11 @@ class OutsideSteps:
     def _start(self, task: Convex) -> None:
         """A state for the whole dimension, before any round."""
         if self.model.arrays is None:
-            saved = self.model.copy()
-            self._change.run(lambda: self._start_state(task), lambda: self._use_model(saved))
+            self._change.save_and_run(self._save_model, lambda: self._start_state(task))
+
+    def _save_model(self) -> Undo:
+        saved = self.model.copy()
+        return lambda: self._use_model(saved)
 
     def _use_model(self, model: Model) -> None:
         self.model = model
@@ -105,6 +107,8 @@ class OutsideSteps:
 
     def _start_state(self, task: Convex) -> None:
         model = self.model
+        if model.arrays is not None:  # by a call that came just before the change
+            return
         if model.algebra is None:
             model.algebra = "dense"
         model.names.check_mode("columns", fix=True)

@@ -219,13 +219,12 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights
 
     def _make_room(self, width: int) -> None:
         """Cells for features that are only scored."""
-        savepoint = self.model.savepoint()
 
         def grow() -> None:
             self.model.make_room(width)
             self._loops.bind(self.model)
 
-        self._change.run(grow, lambda: self._loops.roll_back(savepoint))
+        self._change.save_and_run(lambda: self._loops.save(self.model), grow)
 
     # ---- keeping -------------------------------------------------------------------------------------------------
 

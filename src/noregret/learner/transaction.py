@@ -12,7 +12,7 @@ from noregret.data.blocks import Block, SparseBlock, check_weights, freeze, to_d
 from noregret.data.class_weights import balanced_weights
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, is_quit, shown
-from noregret.learner.change import Change
+from noregret.learner.change import Change, Undo
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops, Rounds, Unchecked, check_read
 from noregret.learner.kernel_options import check_values, usual_gamma
@@ -61,12 +61,8 @@ class Transaction:
         """
         checked = False
         while True:
-            self.savepoint = self.model.savepoint()
-            if self.loops.history is not None:
-                self.loops.history.append(self.savepoint)
-            self.loops.hide_fast_path()
             try:
-                outcomes = change.run(partial(self.attempt, checked), partial(self.loops.roll_back, self.savepoint))
+                outcomes = change.save_and_run(self.save, partial(self.attempt, checked))
                 self.loops.show_fast_path()
                 return outcomes
             except Unchecked:
@@ -75,6 +71,14 @@ class Transaction:
                 if self.copied_all:
                     raise
                 self.whole = True
+
+    def save(self) -> Undo:
+        """Note how the model is; returns how to go back to that."""
+        self.loops.hide_fast_path()
+        self.savepoint = self.model.savepoint()
+        if self.loops.history is not None:
+            self.loops.history.append(self.savepoint)
+        return partial(self.loops.roll_back, self.savepoint)
 
     def attempt(self, checked: bool) -> list[Outcome]:
         """Play all rounds and add them to the totals."""

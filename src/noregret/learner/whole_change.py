@@ -15,26 +15,30 @@ SPARE = 1 << 22  # bytes of memory that a learner keeps for the savepoint of its
 
 
 def run_whole(
-    learners: Sequence[Learner], change: Change, act: Callable[[], Result], undo: Undo, many: bool = False
+    change: Change,
+    find_learners: Callable[[], Sequence[Learner]],
+    save: Callable[[], Undo],
+    act: Callable[[], Result],
+    many: bool = False,
 ) -> Result:
     """Run an act that calls learners (not their `learn_one`) as one change.
 
-    `undo` undoes what else the act changed. A single call of a rule learner is undone by its savepoint; many calls by
-    a copy; those of other learners as they say.
+    `find_learners` tells which when the change has begun; `save` finds how to undo what else the act changes. A single
+    call of a rule learner is undone by its savepoint; many calls by a copy; those of other learners as they say.
     """
-    undone = [undo_all_calls(one) if many or not isinstance(one, RuleLearner) else None for one in learners]
+    learners: list[Learner] = []
     with ExitStack() as stack:
-        for number, one in enumerate(learners):
-            if undone[number] is None and isinstance(one, RuleLearner):
-                undone[number] = undo_by_savepoints(one, stack)
 
-        def undo_all() -> None:
-            for undo_one in undone:
-                if undo_one is not None:
-                    undo_one()
-            undo()
+        def save_all() -> Undo:
+            learners.extend(find_learners())
+            undone = [
+                undo_by_savepoints(one, stack) if isinstance(one, RuleLearner) and not many else undo_all_calls(one)
+                for one in learners
+            ]
+            undone.append(save())
+            return lambda: [undo() for undo in undone]
 
-        result = change.run(act, undo_all)
+        result = change.save_and_run(save_all, act)
         for one in learners:
             if isinstance(one, RuleLearner) and one._loops.history:
                 one._loops.spare = gather_spare(one._loops.history[0].contents, SPARE)

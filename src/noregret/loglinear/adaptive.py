@@ -11,6 +11,7 @@ from noregret.data.transcript import Transcript
 from noregret.data.words import split_words
 from noregret.errors import BadValue
 from noregret.learner.arguments import describe
+from noregret.learner.change import Undo
 from noregret.learner.header_fields import corrupt, read_param
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
@@ -215,14 +216,13 @@ class AdaptiveReranker(ListPlayer):
         size = len(rounds.lists)
         logs = [UndoLog(keep=size <= FEW) for _ in self.models]
         models: tuple[TextLearner[Any], ...] = self.models
-        undos = [model.savepoint(log) for model, log in zip(models, logs, strict=True)]
-        if isinstance(self.learner, ListLearner):
-            undos.append(self.learner.savepoint())
-        undos.append(self._own_state())
 
-        def undo() -> None:
-            for one in undos:
-                one()
+        def save() -> Undo:
+            undos = [model.savepoint(log) for model, log in zip(models, logs, strict=True)]
+            if isinstance(self.learner, ListLearner):
+                undos.append(self.learner.savepoint())
+            undos.append(self._own_state())
+            return lambda: [undo() for undo in undos]
 
         def act() -> Transcript:
             for model, log in zip(models, logs, strict=True):
@@ -233,7 +233,7 @@ class AdaptiveReranker(ListPlayer):
             return tell(np.array([one[0] for one in found], np.int64), np.array([one[1] for one in found], bool))
 
         inside = [self.learner] if isinstance(self.learner, RuleLearner) else []
-        return run_whole(inside, self._change, act, undo, size > 1)
+        return run_whole(self._change, lambda: inside, save, act, size > 1)
 
     def play_list(self, rounds: ListRounds, t: int, logs: list[UndoLog]) -> tuple[int, bool]:
         """Predict and learn one list; the place predicted, and whether anything changed."""

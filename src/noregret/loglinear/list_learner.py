@@ -111,7 +111,7 @@ class ListLearner(ListPlayer, Generic[AnyState]):
                 places[t], updated[t] = self.play_list(self.state, one.rows, rounds.losses[t], t)
             return tell(places, updated)
 
-        return self._change.run(act, self.savepoint())
+        return self._change.save_and_run(self.savepoint, act)
 
     def begin(self) -> None:
         """Before lists are learned: a copy takes the place of the state, which a savepoint keeps."""

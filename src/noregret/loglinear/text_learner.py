@@ -80,7 +80,9 @@ class TextLearner(BaseLearner, Generic[AnyState]):
         with self._lock:
             self._change.settle()
             log = UndoLog(keep=len(rounds) <= FEW)
-            return self._change.run(lambda: self._play_rounds(rounds, truths, log, began), self.savepoint(log))
+            return self._change.save_and_run(
+                lambda: self.savepoint(log), lambda: self._play_rounds(rounds, truths, log, began)
+            )
 
     def savepoint(self, log: UndoLog) -> Undo:
         """How to bring back the state of now, with a log of what is written to its dicts."""

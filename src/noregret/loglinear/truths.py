@@ -39,7 +39,7 @@ def find_losses(candidates: CandidateList, truth: Any, quality: str) -> Floats:
         return text_losses(candidates.texts, read_reference(truth), quality)
     if isinstance(truth, (int, np.integer)) and not isinstance(truth, bool):
         if not 0 <= truth < size:
-            raise BadValue(f"there is no candidate {truth} in a list of {size}")
+            raise BadValue(f"there is no candidate {shown(truth)} in a list of {size}")
         return np.asarray(np.arange(size) != truth, np.float64)
     if isinstance(truth, (list, tuple, np.ndarray)) and len(truth) == size:
         return np.array([read_value(loss, f"the loss of candidate {place}") for place, loss in enumerate(truth)])

@@ -116,5 +116,5 @@ class MultilayerPerceptron(NetworkLearner):
         with self._lock:
             self._change.settle()
             network = self.require_network()
-            self._change.run(network.consolidate, NetworkSavepoint(network, None).rollback)
+            self._change.save_and_run(lambda: NetworkSavepoint(network, None).rollback, network.consolidate)
             return self

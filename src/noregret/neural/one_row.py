@@ -6,7 +6,6 @@ that is not finite, several threads) is left to the call with many rows, which a
 """
 
 import threading
-from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -101,19 +100,23 @@ class SingleRows:
             code = labels.code.get(y)
         except TypeError:
             return False
-        one = None if code is None else self.take(learner, x, True)
-        if one is None or code is None:
+        if code is None:
             return False
-        one.rounds.y[0] = code if task.many else labels.signs(2)[code]
-        finish = Finish(learner, one)
-        learner._change.run(partial(play, one, finish), finish)
-        self.ready[True] = one
-        return finish.learned
+        finish: Finish | None = None
 
+        def play() -> bool:
+            nonlocal finish
+            one = self.take(learner, x, True)
+            if one is None:
+                return False
+            one.rounds.y[0] = code if task.many else labels.signs(2)[code]
+            finish = Finish(learner, one)
+            one.loop.run_bound()
+            finish()
+            self.ready[True] = one
+            return finish.learned
 
-def play(one: OneRow, finish: "Finish") -> None:
-    one.loop.run_bound()
-    finish()
+        return learner._change.run(play, lambda: finish and finish())
 
 
 def is_plain(learner: "NetworkLearner") -> bool:

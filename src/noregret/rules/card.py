@@ -3,9 +3,9 @@
 from collections import namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
+from noregret.cached_property import cached_property
 from noregret.errors import BadValue
 from noregret.rules.guarantee import DEFAULT_COVARIANCE, Guarantee
 from noregret.rules.merge_law import NO_MERGE, Merge
@@ -75,6 +75,9 @@ class Card:
     @cached_property
     def parameters(self) -> Any:
         """The class of p: a named tuple with one float for each number on the card."""
+        return self.make_parameters()
+
+    def make_parameters(self) -> Any:
         return namedtuple(f"{self.name}_parameters", list(self.numbers) or ["none"])
 
     @property

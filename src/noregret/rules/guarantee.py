@@ -4,9 +4,9 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
+from noregret.cached_property import cached_property
 from noregret.errors import BadValue
 from noregret.rules.quantities import QUANTITIES, QuantityName
 

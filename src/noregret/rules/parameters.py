@@ -114,13 +114,13 @@ class Param:
         kind = getattr(given, "dtype", None)
         number = isinstance(given, (int, float)) if kind is None else kind.kind in "fiu" and given.shape == ()
         if not number or isinstance(given, bool):
-            raise BadValue(f"{owner}: {name} must be a number {self.limits}, not {given!r}")
+            raise BadValue(f"{owner}: {name} must be a number {self.limits}, not {shown(given)}")
         try:
             value = float(given)
         except OverflowError:
             value = math.inf
         if not self.allows(value):
-            raise BadValue(f"{owner}: {name} must be {self.limits}, not {given!r}")
+            raise BadValue(f"{owner}: {name} must be {self.limits}, not {shown(given)}")
         return value
 
 

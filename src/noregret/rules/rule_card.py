@@ -3,11 +3,12 @@
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
 from noregret.algebra import CENTRES, TYPES
 from noregret.algebra.verbs import Verb, scale, side
+from noregret.cached_property import cached_property
 from noregret.rules import probing
 from noregret.rules.card import Card
 from noregret.rules.names import AlgebraName, RuleKind, TaskName
@@ -113,14 +114,13 @@ class RuleCard(Card):
     def keeps_groups(self) -> bool:
         return any(field.kind in GROUPS for field in self.state.values())
 
-    @cached_property
-    def parameters(self) -> Any:
-        """The class of p.
+    def make_parameters(self) -> Any:
+        """The class of p, with notes on its numbers.
 
-        `weight_place` says which of its numbers an importance weight multiplies or divides, `size_places` which follow
-        the rows where they are 0, and as which share of 1 / S.
+        `weight_place` says which of them an importance weight multiplies or divides, `size_places` which follow the
+        rows where they are 0, and as which share of 1 / S.
         """
-        kind = super().parameters
+        kind = super().make_parameters()
         place = None
         if self.weight_param:
             divides, name = self.weight_param.startswith("1/"), self.weight_param.removeprefix("1/")

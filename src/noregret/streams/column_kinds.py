@@ -8,9 +8,9 @@ numbers is an error, reported with its line. The same goes for amounts ($1.50, 1
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from typing import Any, Self
 
+from noregret.cached_property import cached_property
 from noregret.errors import shown
 from noregret.features.cells import (
     BLANKS,

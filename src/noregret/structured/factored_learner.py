@@ -135,7 +135,7 @@ class FactoredLearner(BaseLearner):
             def act() -> Transcript | None:
                 return self.learn_encoded(encoded, h, began if keep else None)
 
-            return run_whole(self.learners(), self._change, act, self._own_state())
+            return run_whole(self._change, self.learners, self._own_state, act)
 
     def learn_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float | None) -> Transcript | None:
         """Learn the rounds and count them; a transcript where it is known when they began."""

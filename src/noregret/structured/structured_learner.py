@@ -113,7 +113,7 @@ class StructuredLearner(BaseLearner):
             def play() -> Transcript:
                 return self.play_rounds(inputs, outputs, h, began)
 
-            return run_whole([self.learner], self._change, play, self._own_state(), len(inputs) > 1)
+            return run_whole(self._change, lambda: [self.learner], self._own_state, play, len(inputs) > 1)
 
     def play_rounds(
         self, inputs: list[Any], outputs: list[Any], h: NDArray[np.float64] | None, began: float

@@ -9,6 +9,7 @@ import pytest
 from noregret.neural.translation.adaptation import check_pair
 from noregret.neural.translation.tensors import torch
 from noregret.neural.translation.updates import OPTIMIZERS, Round, clip
+from tests.attacks.cut_off import check_calls_are_kept
 from tests.conformance.protocol import state
 from tests.naive.translation import Updates
 from tests.neural.translation.tiny import OPTIMIZERS as NAMES
@@ -144,3 +145,10 @@ def test_a_call_that_is_cut_off_changes_all_or_nothing(file: str) -> None:
         count += 1
         assert state(learner) in allowed, f"line {count}"
     assert count > 30
+
+
+def test_what_is_learned_just_before_a_change_begins_is_kept() -> None:
+    def make() -> Any:
+        return translator(optimizer="sgd")
+
+    check_calls_are_kept(make, lambda one: one.learn_one(X[0], Y[0]), lambda one: one.learn_one(X[1], Y[1]))

@@ -13,9 +13,9 @@ import inspect
 from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple, Required, TypedDict, Unpack
 
+from noregret.cached_property import cached_property
 from noregret.errors import BadValue
 from noregret.rules.guarantee import Guarantee, check_guarantees
 from noregret.rules.method_card import MethodCard, place_of

@@ -116,7 +116,7 @@ class PortfolioLearner(BaseLearner):
             raise BadValue(f"{self.card.name} does not support weight=: every day counts once")
         with self._lock:
             self._change.settle()
-            return self._change.run(lambda: self.play_days(X, y, began), self._own_state())
+            return self._change.save_and_run(self._own_state, lambda: self.play_days(X, y, began))
 
     def play_days(self, X: RowsLike, y: LabelsLike, began: float) -> Transcript:
         names, relatives = read_relatives(X, self.names, self.rounds)

@@ -10,6 +10,7 @@ from noregret.features.frames import convert_frame, labels_to_list
 from noregret.features.transforms import as_pipeline
 from noregret.jit.cache import seconds_waited
 from noregret.learner.base_learner import BaseLearner, Transforms
+from noregret.learner.change import Undo
 from noregret.learner.finder import FeatureFunction, name_of
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, FindCard, Header, register_kind
@@ -185,7 +186,7 @@ class Online(OnlinePredictions, BaseLearner):
                            "parameters it keeps")  # fmt: skip
         with self._lock:
             self._change.settle()
-            self._change.run(self.net.consolidate, LearnerSavepoint(self).rollback)
+            self._change.save_and_run(lambda: LearnerSavepoint(self).rollback, self.net.consolidate)
             return self
 
     # ---- copies and files --------------------------------------------------------------------------------------------
@@ -205,19 +206,22 @@ class Online(OnlinePredictions, BaseLearner):
         """Take the state of a copy made earlier; the module stays the same object and takes its values."""
         with self._lock:
             self._change.settle()
-            undo = LearnerSavepoint(self)
-            reader = self.reader
+
+            def save() -> Undo:
+                undo, reader = LearnerSavepoint(self), self.reader
+
+                def go_back() -> None:
+                    self.reader = reader
+                    undo.rollback()
+
+                return go_back
 
             def act() -> None:
                 self.net.take(saved.net)
                 self.reader = saved.reader
                 self.rounds, self.updates, self.mistakes = saved.rounds, saved.updates, saved.mistakes
 
-            def go_back() -> None:
-                self.reader = reader
-                undo.rollback()
-
-            self._change.run(act, go_back)
+            self._change.save_and_run(save, act)
 
     def functions(self) -> dict[str, FeatureFunction]:
         """The module, and the functions of the caller, which a model file only names."""

@@ -2,9 +2,9 @@
 
 import math
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
+from noregret.cached_property import cached_property
 from noregret.errors import BadValue, shown
 from noregret.neural.translation.tensors import Tensor, Weights, torch
 

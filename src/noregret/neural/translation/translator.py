@@ -198,7 +198,7 @@ class Translator(BaseLearner):
                     np.array([*map(str, as_list(y, "y"))], object), time.perf_counter() - began,
                 )  # fmt: skip
 
-            return self._change.run(act, self._own_state())
+            return self._change.save_and_run(self._own_state, act)
 
     def check_pairs(self, X: Any, y: Any) -> tuple[list[list[int]], list[list[int]]]:
         """The pieces of sentences and of their translations, all of them fit to be learned."""

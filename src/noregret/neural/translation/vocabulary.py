@@ -6,12 +6,12 @@ A character that it does not know becomes its bytes, so every sentence has piece
 import io
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.cached_property import cached_property
 from noregret.errors import BadValue, import_extra, shown
 from noregret.learner.header_fields import corrupt
 

@@ -89,7 +89,10 @@ def scratch(rows: int, length: int, width: int) -> int:
 
 
 def search_pairs(f: Any, y: Any, work: Any, first: Any, known: Any, augment: Any) -> None:
-    """The best sequence with two tags of context: states are pairs of tags, the start being tag 0 and tag k, k + 1."""
+    """The best sequence with two tags of context: states are pairs of tags, the start being tag 0 and tag k, k + 1.
+
+    Only states that there can be are looked at, so that also scores that overflow lead to tags.
+    """
     length, tags = int(y[first, LENGTH]), int(y[first, AFTER]) + 1
     side = known + 1
     size = side * side
@@ -98,30 +101,33 @@ def search_pairs(f: Any, y: Any, work: Any, first: Any, known: Any, augment: Any
     for j in range(length):
         best, before = j * size, (j - 1) * size
         truth = int(y[first + j, TRUTH])
-        for cell in range(size):
-            work[best + cell] = LOWEST
-        for a in range(side):
-            for b in range(side):
-                score = 0.0
-                if j > 0:
-                    score = work[before + a * side + b]
-                elif a + b > 0:
-                    score = LOWEST
-                if score > LOWEST:
-                    row = start + a * tags + b
-                    for k in range(known):
-                        found = score + f[row, k]
-                        if found > work[best + b * side + k + 1]:
-                            work[best + b * side + k + 1] = found
-                            work[back + best + b * side + k + 1] = a
-        for b in range(side):
+        from_a, to_a = tags_at(j - 2, side)
+        from_b, to_b = tags_at(j - 1, side)
+        for b in range(from_b, to_b):
+            for k in range(1, side):
+                work[best + b * side + k] = LOWEST
+                work[back + best + b * side + k] = from_a
+        for a in range(from_a, to_a):
+            for b in range(from_b, to_b):
+                score = work[before + a * side + b] if j > 0 else 0.0
+                row = start + a * tags + b
+                for k in range(known):
+                    found = score + f[row, k]
+                    if found > work[best + b * side + k + 1]:
+                        work[best + b * side + k + 1] = found
+                        work[back + best + b * side + k + 1] = a
+        for b in range(from_b, to_b):
             for k in range(known):
-                if work[best + b * side + k + 1] > LOWEST:
-                    own = f[first + j, k]
-                    if k != truth:
-                        own += augment
-                    work[best + b * side + k + 1] += own
+                own = f[first + j, k]
+                if k != truth:
+                    own += augment
+                work[best + b * side + k + 1] += own
     trace_back_pairs(y, work, first, known)
+
+
+def tags_at(j: Any, side: Any) -> Any:
+    """Which tags of context there are at a place: all of them, or before the sentence its start."""
+    return (1, side) if j >= 0 else (0, 1)
 
 
 def trace_back_pairs(y: Any, work: Any, first: Any, known: Any) -> None:
@@ -129,10 +135,12 @@ def trace_back_pairs(y: Any, work: Any, first: Any, known: Any) -> None:
     length, side = int(y[first, LENGTH]), known + 1
     size = side * side
     back, last = length * size, (length - 1) * size
-    pair = 0
-    for cell in range(size):
-        if work[last + cell] > work[last + pair]:
-            pair = cell
+    from_a, to_a = tags_at(length - 2, side)
+    pair = from_a * side + 1
+    for a in range(from_a, to_a):
+        for cell in range(a * side + 1, (a + 1) * side):
+            if work[last + cell] > work[last + pair]:
+                pair = cell
     for j in range(length - 1, -1, -1):
         before, tag = pair // side, pair % side
         y[first + j, CHOSEN] = tag - 1

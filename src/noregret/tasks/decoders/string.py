@@ -45,7 +45,11 @@ def search(f: Any, y: Any, work: Any, first: Any, known: Any, augment: Any) -> N
             found = lists[at] + augment * loss(y, first)
             if found > best:
                 choice, best = rank, found
-    trace_back(y, lists, first, known * listed, int(lists[3 * (ending + choice) + 1]), listed)
+    if lists[3 * (ending + choice)] > LOWEST:
+        trace_back(y, lists, first, known * listed, int(lists[3 * (ending + choice) + 1]), listed)
+    else:  # an overflow: no output has a score, so no letter writes anything
+        for letter in range(last // 2):
+            y[first + 2 * letter, CHOSEN], y[first + 2 * letter + 1, CHOSEN] = 0.0, -1.0
 
 
 def look_ahead(f: Any, y: Any, ahead: Any, first: Any, known: Any) -> None:
@@ -158,8 +162,10 @@ def align(f: Any, y: Any, work: Any, first: Any) -> None:
     """
     length, symbols = int(y[first, LENGTH]), count_symbols(y, first)
     width = symbols + 1
-    for cell in range((length + 1) * width):
-        work[3 * cell] = LOWEST
+    for i in range(length + 1):
+        for j in range(width):
+            cell = 3 * (i * width + j)
+            work[cell], work[cell + 2] = LOWEST, min(j, 2)  # the latter leads to an alignment also after an overflow
     work[0] = work[1] = 0.0
     for i in range(1, length + 1):
         slot = first + 2 * (i - 1)

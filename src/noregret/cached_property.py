@@ -10,12 +10,13 @@ Value = TypeVar("Value")
 
 
 class cached_property(Generic[Value]):  # noqa: N801 - a decorator
-    """A property that is computed once for each object; two threads at once may compute it twice."""
+    """A property that is computed once for each object; two threads at once may compute it twice, and get the same."""
 
     def __init__(self, find: Callable[[Any], Value]) -> None:
         self.func, self.name, self.__doc__ = find, find.__name__, find.__doc__
 
     def __get__(self, one: Any, owner: type | None = None) -> Value:
-        found = self.func(one)
-        vars(one)[self.name] = found  # which is found before this descriptor from now on
-        return found
+        if one is None:
+            return self  # type: ignore[return-value]  # as Python's own: the property of the class
+        found: Value = vars(one).setdefault(self.name, self.func(one))
+        return found  # which is found before this descriptor from now on
