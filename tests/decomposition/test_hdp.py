@@ -18,7 +18,8 @@ COUNTS = np.array([RNG.multinomial(30, RNG.dirichlet(np.full(4, 0.2)) @ TOPICS) 
 
 
 def make(**options: Any) -> Any:
-    return nr.make("hdp", **{"t": 7, "k": 3, "batch": 6, "native": False, **options})
+    """A learner of fast rates: only in the first mini-batch are topics mostly as they were drawn."""
+    return nr.make("hdp", **{"t": 7, "k": 3, "batch": 6, "tau": 1.0, "native": False, **options})
 
 
 def make_twin(learner: Any, words: int = 14) -> NaiveHDP:
@@ -28,7 +29,7 @@ def make_twin(learner: Any, words: int = 14) -> NaiveHDP:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"start": "uniform"}, {"start": "uniform", "iterations": 2},
+    [{}, {"tau": 4.0}, {"tau": 16.0}, {"start": "uniform"}, {"start": "uniform", "iterations": 2},
      {"documents": 500.0, "alpha": 0.4, "gamma": 3.0, "eta": 0.2, "kappa": 0.9, "tau": 5.0},
      {"t": 3, "k": 2, "iterations": 2}, {"tolerance": 1e-8, "batch": 9, "t": 12, "k": 4},
      {"t": 40, "k": 3, "documents": 18.0, "eta": 0.01}, {"t": 40, "k": 17, "iterations": 3},
@@ -47,6 +48,23 @@ def test_learns_as_its_twin(options: dict[str, Any]) -> None:
     np.testing.assert_allclose(state.counts[order], twin.slots, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(state.prior()[order], twin.prior(), rtol=1e-6)
     np.testing.assert_allclose(state.stick()[1], twin.b, rtol=1e-6)
+
+
+def test_documents_are_assigned_as_wholes_while_most_of_the_topics_is_as_they_were_drawn() -> None:
+    learner = make(t=40, alpha=2.0, iterations=50)
+    whole, apart = [1e-4, 3.0, 3.0, 40.0, 2.0, 0.0, 0.0], [1e-4, 50.0, 3.0, 16.0, 2.0, 0.0, 5.0]
+    for unlearned, expected in ((1.0, whole), (np.nextafter(0.5, 1.0), whole), (0.5, apart), (0.0, apart)):
+        assert learner.choose_start(unlearned).tolist() == expected
+        published = make(t=40, alpha=2.0, iterations=50, start="uniform").choose_start(unlearned)
+        assert published.tolist() == [1e-4, 50.0, *whole[2:]]
+    assert make(t=40, iterations=2).choose_start(1.0)[1] == 2.0
+    topics = learner.start_state(14).topics
+    assert topics.unlearned == 1.0
+    for rate, left in ((0.25, 0.75), (0.5, 0.375)):
+        topics.step(rate, np.arange(1), 1.0, np.ones((1, 40)))
+        assert topics.unlearned == left
+        topics.fold_scale()
+        assert topics.unlearned == left
 
 
 def test_words_that_come_late_are_learned() -> None:

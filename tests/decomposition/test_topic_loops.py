@@ -143,6 +143,7 @@ def infer_sticks(
     """What the loop finds, the twin that found the same, and how many slots the loop gave to every topic."""
     given = {"eta": 0.1, "alpha": alpha, "gamma": 1.0, "iterations": iterations, "tolerance": tolerance}
     twin = NaiveHDP(lam - 0.1, k, given, uniform)
+    twin.drawn = 0.0
     topics = make_topics(lam, 1.0)._replace(alpha=twin.prior())
     out = document_loops.allocate_results(len(counts), lam.shape[1], len(lam), scoring=False)
     sticks = Sticks(expected_logs(twin.a, twin.b), np.zeros(len(lam)))
@@ -199,24 +200,25 @@ def test_words_of_other_topics_are_assigned_as_well() -> None:
 
 @pytest.mark.parametrize(("share", "counts"), [(1e-17, 0.0), (2e-17, 1.0)])
 def test_a_share_of_a_slot_up_to_1e_17_is_none(share: float, counts: float) -> None:
-    one, room = np.ones(1), stick_loops.allocate_room(4, 2, 1, 2)
-    room.candidates[:], room.assigned[:] = [0, 1], [1.0, share]
-    room.across[:, 0] = [-1.0, -600.0]
-    bound = stick_loops.assign_slots(one, 1, 2, 1.0, room)
+    """Candidates are looked at in fours; only the last four have a share here that is that small."""
+    one, room = np.ones(1), stick_loops.allocate_room(4, 6, 1, 6)
+    room.candidates[:], room.assigned[0, :6] = range(6), [1.0, 0.0, 0.0, 0.0, 0.0, share]
+    room.across[:6, 0] = [-1.0, 0.0, 0.0, 0.0, 0.0, -600.0]
+    bound = stick_loops.assign_slots(one, 1, 6, room)
     assert bound == -1.0 - counts * share * 600.0
     assert room.slots[0, 0] == room.words[0] == 1.0
-    parts = stick_loops.Parts(allocate(make_documents(np.ones((1, 1))), 1, 2), room, Sticks(np.zeros(2), np.zeros(2)))
-    statistics = np.zeros((1, 2))
-    numbers = np.array([0.0, 1.0, 1.0, 2.0])
+    parts = stick_loops.Parts(allocate(make_documents(np.ones((1, 1))), 1, 6), room, Sticks(np.zeros(6), np.zeros(6)))
+    statistics = np.zeros((1, 6))
+    numbers = np.array([0.0, 1.0, 1.0, 6.0])
     stick_loops.add_statistics(np.zeros(1, np.int32), 5.0 * one, statistics, numbers, parts)
-    assert statistics.tolist() == [[5.0, counts * 5.0 * share]]
-    assert parts.sticks.counts.tolist() == [1.0, share]
+    assert statistics.tolist() == [[5.0, 0.0, 0.0, 0.0, 0.0, counts * 5.0 * share]]
+    assert parts.sticks.counts.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, share]
 
 
 def test_slots_whose_shares_differ_by_much_do_not_overflow() -> None:
     one, room = np.ones(1), stick_loops.allocate_room(4, 1, 3, 1)
     room.assigned[:], room.second[:], room.across[0, 0] = 1.0, [-2000.0, 0.0, -1000.0], -3.0
-    assert stick_loops.assign_slots(one, 3, 1, 1.0, room) == -3.0
+    assert stick_loops.assign_slots(one, 3, 1, room) == -3.0
     np.testing.assert_allclose(room.words, [0.0, 1.0, 0.0], atol=1e-300)
 
 
@@ -247,7 +249,7 @@ def test_no_piece_of_a_stick_is_negative_by_rounding() -> None:
     assert 1e16 + 0.1 + 0.1 - 1e16 - 0.1 < 0.0
     room = stick_loops.allocate_room(4, 3, 3, 3)
     room.words[:] = words
-    assert np.isfinite(break_stick(3, 1e-6, 1.0, room))
+    assert np.isfinite(break_stick(3, 1e-6, room))
     np.testing.assert_allclose(room.second, expected_logs(1.0 + words[:2], np.full(2, 1e-6)), rtol=1e-9)
 
 

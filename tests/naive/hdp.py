@@ -25,6 +25,7 @@ class NaiveHDP:
 
     def __init__(self, start: Floats, k: int, numbers: dict[str, float], uniform: bool) -> None:
         self.lam, self.k, self.p, self.uniform = start.copy(), k, numbers, uniform
+        self.drawn = 1.0  # how much of the start is left
         topics = len(start)
         self.slots = np.zeros(topics)
         self.a, self.b = np.ones(topics - 1), np.arange(topics - 1.0, 0.0, -1.0)
@@ -40,31 +41,41 @@ class NaiveHDP:
         pieces = [part[i] * np.prod(1 - part[:i]) for i in range(part.size)]
         return self.p["alpha"] * np.maximum([*pieces, np.prod(1 - part)], 1e-12)
 
-    def start(self, n: Floats, logs: Floats) -> tuple[Floats, NDArray[Any]]:
-        """Slots of words (words x k) and the candidates."""
+    def start(self, n: Floats, logs: Floats) -> tuple[Floats, NDArray[Any], Floats]:
+        """Slots of words (words x k), the candidates, and E log of the shares of slots."""
         topics = len(self.lam)
-        if self.uniform:
-            return np.full((n.size, self.k), 1 / self.k), np.arange(topics)
+        if self.equal:
+            return np.full((n.size, self.k), 1 / self.k), np.arange(topics), np.zeros(self.k)
         gamma = np.ones(topics)
         for _ in range(5):
             gamma = self.prior() + n @ softmax(psi(gamma) + logs.T)
         responsible = softmax(psi(gamma) + logs.T)
         candidates = np.argsort(-gamma, kind="stable")[: -(-self.k // 16) * 16]
         found = responsible[:, candidates[: self.k]] + 1e-10
-        return found / found.sum(axis=1, keepdims=True), candidates
+        found /= found.sum(axis=1, keepdims=True)
+        return found, candidates, self.shares(n @ found)[2]
+
+    @property
+    def equal(self) -> bool:
+        """Whether the slots of a document start equal."""
+        return self.uniform or self.drawn > 0.5
+
+    def shares(self, words: Floats) -> tuple[Floats, Floats, Floats]:
+        """The stick of a document, whose slots have so many words, and E log of their shares."""
+        a, b = 1 + words[:-1], self.p["alpha"] + np.cumsum(words[::-1])[::-1][1:]
+        return a, b, expected_logs(a, b)
 
     def infer(self, n: Floats, logs: Floats) -> tuple[Floats, Floats, NDArray[Any]]:
         """Slots, assigned (k x candidates) and the candidates of a document, all of whose counts are positive."""
-        phi, candidates = self.start(n, logs)
+        phi, candidates, second = self.start(n, logs)
         alpha, first, logs = self.p["alpha"], expected_logs(self.a, self.b)[candidates], logs[candidates]
-        second, bounds = np.zeros(self.k), list[float]()
-        while len(bounds) < self.p["iterations"]:
-            on = float(not self.uniform or len(bounds) >= 3)
+        most, bounds = self.p["iterations"], list[float]()
+        most = min(most, 3) if self.equal and not self.uniform else most
+        while len(bounds) < most:
+            on = float(not self.equal or len(bounds) >= 3)
             assigned = softmax((phi.T * n) @ logs.T + on * first)
             phi = softmax((assigned @ logs).T + on * second)
-            words = n @ phi
-            a, b = 1 + words[:-1], alpha + np.cumsum(words[::-1])[::-1][1:]
-            second = expected_logs(a, b)
+            a, b, second = self.shares(n @ phi)
             whole = psi(a + b)
             bound = (assigned * (first - np.log(np.maximum(assigned, 1e-300)))).sum()
             bound += (self.k - 1) * np.log(alpha) + ((1 - a) * (psi(a) - whole) + (alpha - b) * (psi(b) - whole)).sum()
@@ -88,6 +99,7 @@ class NaiveHDP:
         self.seen += len(batch)
         rate = share * min((self.p["tau"] + 1 + self.steps) ** -self.p["kappa"], 0.9999)
         copies = (self.p["documents"] or max(10_000, self.seen)) / len(batch)
+        self.drawn *= 1 - rate
         self.lam = (1 - rate) * self.lam + rate * copies * statistics
         self.slots = (1 - rate) * self.slots + rate * copies * slots
         self.put_in_order()

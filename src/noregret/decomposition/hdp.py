@@ -11,7 +11,7 @@ from noregret.decomposition.document_loops import allocate_results, return_stati
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.matrix_rows import MatrixRows
 from noregret.decomposition.parameters import batch_param
-from noregret.decomposition.stick_loops import Sticks, run_sticks
+from noregret.decomposition.stick_loops import WITHOUT_STICKS, Sticks, run_sticks
 from noregret.decomposition.topic_file import dump_topics, restore_topics
 from noregret.decomposition.topic_model import Topic, TopicModel, find_words, read_topics
 from noregret.decomposition.topic_parameters import (
@@ -39,6 +39,7 @@ Floats = NDArray[np.float64]
 WANG = "Wang, Paisley, Blei, Online variational inference for the hierarchical Dirichlet process, AISTATS 2011"
 WORDS = 100.0  # of a document, for the size of the weights at the start
 SWEEPS = 5.0  # iterations that find the candidates of a document
+HALF = 0.5  # while more than this of the topics is as at random, slots start equal
 USED = 0.99  # used topics are those that have this share of all words
 LARGEST_RATE = 0.9999
 LANES = 16  # candidates are a multiple of it, which compiled loops are fast for
@@ -168,11 +169,7 @@ class HDP(TopicModel[HDPState]):
         topics, sticks = state.topics, Sticks(state.log_shares(), np.zeros(self.t))
         read = read_topics(state, words)
         out = allocate_results(rows.rows, words.size, self.t, scoring=False)
-        uniform = self.start == "uniform"
-        candidates = self.t if uniform else min(self.t, -(-self.k // LANES) * LANES)
-        numbers = [self.given["tolerance"], self.iterations, self.k, candidates, self.given["alpha"], 0.0,
-                   0.0 if uniform else SWEEPS]  # fmt: skip
-        run_sticks(documents, read, out, np.array(numbers), sticks, self.row_config.native)
+        run_sticks(documents, read, out, self.choose_start(topics.unlearned), sticks, self.row_config.native)
         state.documents += rows.rows
         copies = self.corpus_size(self.given["documents"], state.documents) / rows.rows
         rate = min((self.given["tau"] + 1.0 + state.steps) ** -self.given["kappa"], LARGEST_RATE)
@@ -182,6 +179,15 @@ class HDP(TopicModel[HDPState]):
         return_statistics(out)
         state.counts = (1.0 - rate) * state.counts + rate * copies * sticks.counts
         state.steps += 1
+
+    def choose_start(self, unlearned: float) -> Floats:
+        """What inference reads; the documents are assigned as wholes while most of the topics is as it was drawn."""
+        candidates, iterations, sweeps = self.t, self.iterations, 0.0
+        if self.start == "topics" and unlearned > HALF:
+            iterations = min(iterations, WITHOUT_STICKS)
+        elif self.start == "topics":
+            candidates, sweeps = min(self.t, -(-self.k // LANES) * LANES), SWEEPS
+        return np.array([self.given["tolerance"], iterations, self.k, candidates, self.given["alpha"], 0.0, sweeps])
 
     # ---- results -------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 A document has K slots, each of which stands for one of the T topics of the corpus: `assigned` (K x T) is the
 probability of a topic for a slot, `slots` (words x K) that of a slot for a word. Both levels break a stick.
 
-Where `assigned` starts uniform, as in the paper, all slots stay alike, and one topic takes everything. Therefore a few
+Where slots start equal, as in the paper, they stay alike at first, and nearly all words of a document go to one topic.
+That is best while topics are mostly random, so that nothing is learned from which of them a word fits. Later, a few
 iterations of latent Dirichlet allocation come first. The topics with the most words in the document are its candidates;
 slot k starts with the k-th of them, and only candidates can be assigned.
 """
@@ -42,8 +43,8 @@ FLOOR = 1e-10  # of a slot for a word at the start
 SLOTS, CANDIDATES, ALPHA = 2, 3, 4  # the numbers that this loop reads after tolerance and iterations
 SWEEPING = 5  # from here on: tolerance and number of the iterations that come first
 SWEEPS = SWEEPING + ITERATIONS
-ROUNDING = 1e-17  # a smaller share of a slot changes nothing but rounding errors
-WITHOUT_STICKS = 3  # iterations, where slots start uniform
+ROUNDING = 1e-17  # smaller shares of a slot change nothing but rounding errors
+WITHOUT_STICKS = 3  # iterations, where slots start equal
 
 read_documents = read_topics = read_results = read_numbers = read_parts = unbound
 
@@ -87,32 +88,57 @@ def entry(table: Table) -> int:
 
 def infer_sticks(documents: Documents, topics: Topics, out: Results, numbers: Floats, parts: Parts) -> None:
     """Add the statistics of all documents, and write the bound of each into `losses`, with a minus."""
-    memory, room = parts.memory, parts.room
+    memory, room, uniform = parts.memory, parts.room, numbers[SWEEPS] == 0.0
     find_powers(topics, memory)
+    if uniform:
+        take_logs(topics.alpha.size, memory.powers)
     for d in range(documents.offsets.size - 1):
         first, last = documents.offsets[d], documents.offsets[d + 1]
         words, counts = documents.words[first:last], documents.counts[first:last]
         if words.size == 0:
             continue
-        gather(words, memory.powers, memory)
-        start_document(counts, topics.alpha, out.gamma[d], numbers, parts)
+        if uniform:
+            start_equal(words, numbers, parts)
+        else:
+            gather(words, memory.powers, memory)
+            start_apart(counts, topics.alpha, out.gamma[d], numbers, parts)
         out.losses[d] = -ascend(counts, numbers, room)
         add_statistics(words, counts, out.statistics, numbers, parts)
 
 
-def start_document(counts: Floats, alpha: Floats, gamma: Floats, numbers: Floats, parts: Parts) -> None:
-    """Choose candidates, and a start for the slots of every word."""
-    memory, room, sticks = parts.memory, parts.room, parts.sticks
-    T, W, K, C, uniform = alpha.size, counts.size, int(numbers[SLOTS]), int(numbers[CANDIDATES]), numbers[SWEEPS] == 0.0
-    if uniform:
-        for t in range(C):
-            room.candidates[t] = t
-    else:
-        find_gamma(counts, alpha, gamma, memory, numbers[SWEEPING:])
+def take_logs(T: int, powers: Floats) -> None:
+    """E log beta in place of its exponential: one logarithm for each word of the mini-batch, not of each document."""
+    for w in range(powers.shape[0]):
+        row = powers[w]
         for t in range(T):
-            room.masses[t] = gamma[t]
+            row[t] = math.log(row[t] + TINY)
+
+
+def start_equal(words: Any, numbers: Floats, parts: Parts) -> None:
+    """All topics are candidates, and all slots are equal: nothing needs to be chosen."""
+    room, sticks, powers = parts.room, parts.sticks, parts.memory.powers
+    W, C = words.size, int(numbers[CANDIDATES])
+    for c in range(C):
+        room.candidates[c] = c
+        room.first[c] = sticks.logs[c]
+    for w in range(W):
+        row = powers[words[w]]
         for c in range(C):
-            room.candidates[c] = take_largest(room.masses)
+            room.logs[w, c] = row[c]
+    for c in range(C):
+        for w in range(W):
+            room.across[c, w] = room.logs[w, c]
+
+
+def start_apart(counts: Floats, alpha: Floats, gamma: Floats, numbers: Floats, parts: Parts) -> None:
+    """The candidates are the topics with the most words; slot k starts with the k-th of them, and with its words."""
+    memory, room, sticks = parts.memory, parts.room, parts.sticks
+    T, W, K, C = alpha.size, counts.size, int(numbers[SLOTS]), int(numbers[CANDIDATES])
+    find_gamma(counts, alpha, gamma, memory, numbers[SWEEPING:])
+    for t in range(T):
+        room.masses[t] = gamma[t]
+    for c in range(C):
+        room.candidates[c] = take_largest(room.masses)
     for c in range(C):
         t = room.candidates[c]
         room.first[c] = sticks.logs[t]
@@ -121,24 +147,23 @@ def start_document(counts: Floats, alpha: Floats, gamma: Floats, numbers: Floats
     for w in range(W):
         for c in range(C):
             room.logs[w, c] = room.across[c, w]
-    for k in range(K):
-        room.second[k] = 0.0
     for w in range(W):
         room.tops[w] = 0.0
     for k in range(K):
         t, slot = room.candidates[k], room.slots[k]
+        share, powers = memory.theta[t], memory.by_topic[t]
         for w in range(W):
-            slot[w] = FLOOR
-        if not uniform:
-            share, powers = memory.theta[t], memory.by_topic[t]
-            for w in range(W):
-                slot[w] += share * powers[w] / memory.norms[w]
+            slot[w] = FLOOR + share * powers[w] / memory.norms[w]
         for w in range(W):
             room.tops[w] += slot[w]
     for k in range(K):
-        slot = room.slots[k]
+        slot, expected = room.slots[k], 0.0
         for w in range(W):
             slot[w] /= room.tops[w]
+        for w in range(W):
+            expected += counts[w] * slot[w]
+        room.words[k] = expected
+    break_stick(K, numbers[ALPHA], room)
 
 
 def take_largest(masses: Floats) -> int:
@@ -154,17 +179,37 @@ def take_largest(masses: Floats) -> int:
 def ascend(counts: Floats, numbers: Floats, room: Room) -> float:
     """Coordinate ascent until the bound hardly grows any more; returns the bound."""
     K, C, iterations, before = int(numbers[SLOTS]), int(numbers[CANDIDATES]), 0, math.nan
-    uniform = numbers[SWEEPS] == 0.0
+    if numbers[SWEEPS] == 0.0:
+        before = assign_whole(counts, K, C, room)
+        before += break_stick(K, numbers[ALPHA], room)
+        iterations = WITHOUT_STICKS
+        if iterations >= numbers[ITERATIONS]:
+            return before
     while True:
-        sticks = 0.0 if uniform and iterations < WITHOUT_STICKS else 1.0
-        bound = assign_topics(counts, K, C, sticks, room)
-        bound += assign_slots(counts, K, C, sticks, room)
-        bound += break_stick(K, numbers[ALPHA], sticks, room)
+        bound = assign_topics(counts, K, C, 1.0, room)
+        bound += assign_slots(counts, K, C, room)
+        bound += break_stick(K, numbers[ALPHA], room)
         iterations += 1
-        settled = sticks == 1.0 and bound - before < numbers[TOLERANCE] * abs(before)
-        if settled or iterations >= numbers[ITERATIONS]:
+        if bound - before < numbers[TOLERANCE] * abs(before) or iterations >= numbers[ITERATIONS]:
             return bound
         before = bound
+
+
+def assign_whole(counts: Floats, K: int, C: int, room: Room) -> float:
+    """The iterations without sticks, which keep slots equal: what one finds, each finds. Their part of the bound."""
+    W, room.second[0] = counts.size, 0.0
+    for w in range(W):
+        room.slots[0, w] = 1.0 / K
+    bound = K * assign_topics(counts, 1, C, 0.0, room)
+    bound += assign_slots(counts, 1, C, room)  # as if there were one, which has all words
+    total = room.words[0]
+    for k in range(K):
+        room.words[k], room.second[k] = total / K, 0.0
+        for c in range(C):
+            room.assigned[k, c] = room.assigned[0, c]
+        for w in range(W):
+            room.slots[k, w] = 1.0 / K
+    return bound + total * math.log(K)
 
 
 def assign_topics(counts: Floats, K: int, C: int, sticks: float, room: Room) -> float:
@@ -200,7 +245,7 @@ def assign_topics(counts: Floats, K: int, C: int, sticks: float, room: Room) -> 
     return bound
 
 
-def assign_slots(counts: Floats, K: int, C: int, sticks: float, room: Room) -> float:
+def assign_slots(counts: Floats, K: int, C: int, room: Room) -> float:
     """slots_wk ~ exp(sum_c assigned_kc E log beta_cw + E log share_k); returns its part of the bound."""
     W, tops, bound = counts.size, room.tops, 0.0
     for w in range(W):
@@ -208,12 +253,13 @@ def assign_slots(counts: Floats, K: int, C: int, sticks: float, room: Room) -> f
     for k in range(K):
         slot, own = room.slots[k], room.assigned[k]
         for w in range(W):
-            slot[w] = sticks * room.second[k]
-        for c in range(C):
-            share, row = own[c], room.across[c]
-            if share > ROUNDING:
+            slot[w] = room.second[k]
+        for c in range(0, C, LANES):
+            i, j, m, n = own[c], own[c + 1], own[c + 2], own[c + 3]
+            rows = room.across[c : c + LANES]
+            if max(max(i, j), max(m, n)) > ROUNDING:
                 for w in range(W):
-                    slot[w] += share * row[w]
+                    slot[w] += (i * rows[0, w] + j * rows[1, w]) + (m * rows[2, w] + n * rows[3, w])
         for w in range(W):
             tops[w] = max(tops[w], slot[w])
     for k in range(K):
@@ -240,7 +286,7 @@ def assign_slots(counts: Floats, K: int, C: int, sticks: float, room: Room) -> f
     return bound
 
 
-def break_stick(K: int, alpha: float, sticks: float, room: Room) -> float:
+def break_stick(K: int, alpha: float, room: Room) -> float:
     """The stick of the document, a_k = 1 + its words and b_k = alpha + the words of later slots; part of the bound."""
     bound, after, before = 0.0, 0.0, 0.0
     for k in range(K):
@@ -255,7 +301,7 @@ def break_stick(K: int, alpha: float, sticks: float, room: Room) -> float:
             bound += math.log(alpha) + (1.0 - a) * taken + (alpha - b) * left
             bound -= log_gamma(a + b) - log_gamma(a) - log_gamma(b)
             log_share, before = before + taken, before + left
-        bound += room.words[k] * (log_share - sticks * room.second[k])
+        bound += room.words[k] * (log_share - room.second[k])
         room.second[k] = log_share
     return bound
 
@@ -296,7 +342,8 @@ PLACES, TABLE_SIZE = place_values(OWN_EXAMPLES)
 
 
 def allocate_room(longest: int, topics: int, slots: int, candidates: int) -> Room:
-    shapes: list[Any] = [topics, (longest, candidates), (candidates, longest), (slots, longest), (slots, candidates),
+    padded = pad(candidates)
+    shapes: list[Any] = [topics, (longest, candidates), (padded, longest), (slots, longest), (slots, padded),
                          candidates, candidates, slots, slots, longest]  # fmt: skip
     return Room(np.zeros(candidates, np.int64), *(np.zeros(shape) for shape in shapes))
 

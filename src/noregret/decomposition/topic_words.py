@@ -75,6 +75,11 @@ class TopicWords:
         """The sum of lambda over all words, for every topic."""
         return self.eta * self.words + self.scale * self.sums
 
+    @property
+    def unlearned(self) -> float:
+        """The share of the weights that topics started with which is left."""
+        return self.scale * self.start
+
     def parameters(self, words: NDArray[np.int64] | slice = slice(None)) -> Floats:
         """Lambda of words, one in each row."""
         return np.asarray(self.eta + self.scale * self.weights[words])
