@@ -23,7 +23,7 @@ def test_rows_alone_are_a_source_for_learners_without_labels(source: Any) -> Non
 def test_the_best_of_a_split_has_the_smallest_loss_on_rows_that_it_did_not_learn() -> None:
     found = nr.tune(ROWS, "mixture", KINDS, method="split", validation=10)
     for result in found:
-        learner = nr.make("mixture", **result.parameters).learn(ROWS[:30])
+        learner: Any = nr.make("mixture", **result.parameters).learn(ROWS[:30])
         assert result.entry.held_out is not None
         assert result.entry.held_out["mean_loss"] == pytest.approx(-learner.log_density(ROWS[30:]).mean())
     assert [one.sort_key for one in found] == sorted(one.sort_key for one in found)
