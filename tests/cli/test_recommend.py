@@ -279,3 +279,12 @@ def test_models_that_do_not_fit_are_refused(table: Path, tmp_path: Path, capsys:
         code, _, err = run(capsys, *arguments)
         assert (code, len(err.strip().splitlines())) == (2, 1)
         assert problem in err
+
+
+@pytest.mark.parametrize(("scale", "warned"), [((1, 5), False), ((-100, 100), True)])
+def test_ratings_that_fill_little_of_their_scale_are_told(
+    scale: tuple[int, int], warned: bool, table: Path, capsys: Any
+) -> None:
+    code, _, err = run(capsys, table, "--quiet", "--scale", *scale)
+    assert code == 0
+    assert ("fill little of the scale from -100 to 100" in err) == warned

@@ -143,6 +143,7 @@ def test_notes_say_that_large_numbers_count_most_and_that_all_components_leave_n
     notes = noregret(*words, cwd=sensors.parent).stderr
     assert "--scale standardizes them" in notes
     assert "as many components as features (4)" in notes
+    assert "--set rank=2" in notes
     notes = noregret(*words, "--scale", "--set", "rank=2", cwd=sensors.parent).stderr
     assert "numbers are scaled" in notes
     assert "as many components" not in notes

@@ -172,7 +172,7 @@ def test_problems_are_told_before_anything_is_learned() -> None:
         ({"X": PAIRS}, "^there are no ratings; give them as y, or as the column rating$"),
         (
             {"X": [(*pair, 1.0) for pair in PAIRS], "y": Y},
-            "^ratings are given twice: as y, and beside users and items$",
+            "^ratings are given twice: as y, and beside users and items; in a table, name them as the label",
         ),
         ({"X": PAIRS, "y": Y[:4]}, "^there are 5 rows and 4 ratings$"),
         ({"X": PAIRS, "y": Y, "weight": 1.0}, "^factorisation does not support weight=: leave it out$"),

@@ -11,6 +11,7 @@ import noregret as nr
 from noregret.decomposition.memory import require_sample_memory
 from noregret.learner import outside_rounds
 from noregret.learner.model_file import pack
+from tests.support import refusal
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 4)) + 3.0 * RNG.normal(size=(3, 4))[RNG.integers(3, size=60)]
@@ -216,3 +217,23 @@ def test_a_sample_has_the_numbers_of_all_its_rows_and_the_rows_themselves(monkey
     monkeypatch.setattr(outside_rounds, "fits_in_memory", lambda numbers: False)
     with pytest.raises(nr.BadValue, match="n=7 rows does not fit"):
         require_sample_memory("mixture", 7, 4)
+
+
+def test_entries_of_a_masked_array_are_missing() -> None:
+    rows, absent = np.arange(12.0).reshape(4, 3), np.eye(4, 3, dtype=bool)
+    masked = np.ma.MaskedArray(rows, mask=absent)
+    with_nan = np.where(absent, np.nan, rows)
+    learner = nr.make("svd", rank=2, missing="nan").learn(masked).learn_one(masked[0])
+    same = nr.make("svd", rank=2, missing="nan").learn(with_nan).learn_one(with_nan[0])
+    assert np.array_equal(learner.impute(masked), same.impute(with_nan))
+    for refused in (lambda: nr.make("svd").learn(masked), lambda: nr.make("arow", native=False).learn_one(masked[0])):
+        assert "row 0, feature 0: the value is nan" in refusal(refused)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "mixture", "kernel_density", "kernel_density, random"])
+def test_rows_of_too_many_features_do_not_wait_for_a_mini_batch_that_cannot_be_learned(name: str) -> None:
+    learner = make(name).learn(sparse.csr_matrix([[1.0, 2.0]]))
+    before = pack(learner)
+    wide = sparse.csr_matrix(([1.0], ([0], [10**6])), shape=(1, 10**6 + 1))
+    assert name.partition(",")[0] in refusal(lambda: learner.learn(wide))
+    assert pack(learner) == before

@@ -18,12 +18,17 @@ from noregret.decomposition.rating_learner import RatingLearner
 from noregret.errors import BadValue
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
 from noregret.evaluation.play import locate_error
-from noregret.evaluation.report import SCHEMA, describe_skipped, report_head
+from noregret.evaluation.report import SCHEMA, count_of, describe_skipped, report_head
 from noregret.learner.factory import make
 from noregret.learner.variants import parse_value
 from noregret.version import __version__
 
 FIRST = 1024  # ratings before the first line of progress
+LEAST_DEVIATION = 0.02  # of ratings, as a share of their scale
+FILLS_LITTLE = (
+    "the ratings fill little of the scale from {0.minimum:g} to {0.maximum:g}, so that factors are learned badly; "
+    "choose a scale that they fill (--scale LOW HIGH), or learn their logarithms"
+)
 HEAD = ("ratings", "users", "items", "RMSE", "biases", "mean")
 FOR_NEW_MODELS = ("model", "method", "scale", "set")
 FOR_DATA = ("save", "resume", "columns", *FOR_NEW_MODELS)
@@ -200,6 +205,8 @@ class RecommendCommand:
         self.source.skipped += self.skipped
         for text in describe_skipped(self.source):
             self.screen.warn(text)
+        if fills_little(self.learner):
+            self.screen.warn(FILLS_LITTLE.format(self.learner))
         answers = recommend(self.learner, self.args, self.screen)
         head = report_head(self.args.command_line, self.source, ratings=self.learned)
         more = {"ratings_learned": self.learned, "saved": path, "interrupted": interrupted}
@@ -210,11 +217,17 @@ class RecommendCommand:
             self.write_line(self.next == FIRST)
         saved = f"saved to {path}" if path else "not saved (--save PATH saves the model)"
         rmse, biases, mean = self.learner.progress
+        learned = f"{'stopped' if interrupted else 'learned'}: {count_of(self.learner.rounds, 'rating')}"
         sys.stdout.write(
-            f"{'stopped' if interrupted else 'learned'}: {self.learner.rounds:,} ratings, RMSE {rmse:.4f} before "
-            f"learning (biases alone {biases:.4f}, mean {mean:.4f}); {saved}\n"
+            f"{learned}, RMSE {rmse:.4f} before learning (biases alone {biases:.4f}, mean {mean:.4f}); {saved}\n"
         )
         print_answers(answers, self.args)
+
+
+def fills_little(learner: RatingLearner) -> bool:
+    """Whether ratings differ so little beside their scale that factors, which start at random, err by more."""
+    shares = learner.state.known.ratings[: learner.state.ratings]
+    return 0.0 < float(shares.std()) < LEAST_DEVIATION
 
 
 def describe(learner: RatingLearner) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def as_block(X: Any, allow_missing: bool = False) -> Block:
     if hasattr(X, "tocsr"):
         return convert_sparse(X)
     try:
-        table = missing_as_nan(X) if allow_missing else np.asarray(X)
+        table = missing_as_nan(X) if allow_missing else np.asarray(unmask(X))
     except ValueError:
         raise BadValue("the rows of X have different lengths; give a matrix, a sparse matrix or dicts") from None
     if table.ndim == 1 and table.dtype != object and table.size:
@@ -113,9 +113,15 @@ def as_block(X: Any, allow_missing: bool = False) -> Block:
     return DenseBlock(freeze(table))
 
 
+def unmask(X: Any) -> Any:
+    """A masked array of numbers with NaN where it is masked; whatever else is as it was."""
+    masked = isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiub"
+    return X.astype(np.float64).filled(np.nan) if masked else X
+
+
 def missing_as_nan(X: Any) -> NDArray[Any]:
     """Convert X to an array with NaN for None, if every other entry is a number."""
-    table = np.asarray(X)
+    table = np.asarray(unmask(X))
     if table.dtype == object and all(value is None or isinstance(value, (int, float)) for value in table.ravel()):
         try:
             return table.astype(np.float64)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import Block
 from noregret.decomposition.matrix_rows import take_rows
+from noregret.decomposition.memory import require_memory
 from noregret.decomposition.mini_batches import early_look, next_look, part_ends
 from noregret.decomposition.waiting_rows import WaitingRows
 
@@ -42,6 +43,8 @@ class BlockRounds(Generic[AnyState]):
             stop = self.end_of_part(widths, start, score)
             rows = take_rows(block, start, stop, int(widths[stop - 1]), self.learner.missing_values)
             self.learner.check_rows(rows, start)
+            if rows.width > self.pending.width:  # rows of too many features would wait for ever
+                require_memory(self.learner.card.name, self.learner.count_numbers(rows.width))
             if score:
                 found.append(self.learner.score_part(self.scoring_state(), rows, start, widths[start:stop]))
             self.pending = self.pending.add(rows)

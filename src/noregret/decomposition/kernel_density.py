@@ -10,6 +10,7 @@ from noregret.data.inputs import RowsLike
 from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
+from noregret.decomposition.gaussian_scores import check_size
 from noregret.decomposition.kept import keep
 from noregret.decomposition.kernel_supports import Kernel, Limits, Supports
 from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows
@@ -83,6 +84,10 @@ class KernelDensity(DensityLearner[Supports]):
 
     def start_state(self, features: int) -> Supports:
         return Supports.start(features, Limits(self.budget, self.policy == "merge", self.shape == "full"))
+
+    def count_numbers(self, features: int) -> int:
+        check_size("kernel_density", self.budget if self.policy == "merge" else 1, features, self.shape == "full")
+        return self.budget * features
 
     def learn_rows(self, state: Supports, rows: MatrixRows) -> None:
         new = rows.dense

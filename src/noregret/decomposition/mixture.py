@@ -10,6 +10,7 @@ from noregret.decomposition.base import Scored
 from noregret.decomposition.density_learner import PRIOR, VARIANCE, DensityLearner
 from noregret.decomposition.factors_file import read_array
 from noregret.decomposition.gaussian_components import Components, Smoothing
+from noregret.decomposition.gaussian_scores import check_size
 from noregret.decomposition.matrix_rows import FARTHEST, MatrixRows, pad_columns
 from noregret.decomposition.memory import require_sample_memory
 from noregret.decomposition.parameters import batch_param, check_whole
@@ -84,6 +85,10 @@ class Mixture(DensityLearner[Components]):
     def start_state(self, features: int) -> Components:
         smoothing = Smoothing(self.prior, self.variance, self.shrink)
         return Components.start(features, self.shape == "full", smoothing)
+
+    def count_numbers(self, features: int) -> int:
+        check_size("mixture", self.k, features, self.shape == "full")
+        return self.k * features
 
     def learn_rows(self, state: Components, rows: MatrixRows) -> None:
         """A step of EM; until there are enough rows to find components, one of the Gaussian of all rows."""

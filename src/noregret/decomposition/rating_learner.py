@@ -166,7 +166,8 @@ class RatingLearner(BaseLearner):
         """The ratings as numbers, each within the scale; an error names the row."""
         if (y is None) == (beside is None):
             raise BadValue("there are no ratings; give them as y, or as the column rating" if y is None else
-                           "ratings are given twice: as y, and beside users and items")  # fmt: skip
+                           "ratings are given twice: as y, and beside users and items; in a table, name them as the "
+                           "label (--label rating)")  # fmt: skip
         truth = targets(beside if y is None else y, "rating")
         if truth.size != rows:
             raise BadValue(f"there are {rows} rows and {truth.size} ratings")

@@ -139,7 +139,8 @@ def read_frame(X: Any) -> Ratings:
     columns = find_columns(frame.columns)
     for role in (USER, ITEM):
         if role not in columns:
-            raise BadValue(f"there is no column {role!r}; the columns are {', '.join(map(str, frame.columns))}")
+            raise BadValue(f"there is no column {role!r}; the columns are "
+                           f"{', '.join(map(str, frame.columns)) or 'none'}")  # fmt: skip
     cells = {role: frame[name].to_list() for role, name in columns.items() if role != TIME}
     for role, values in cells.items():
         missing = next((row for row, value in enumerate(values) if value is None or value != value), None)

@@ -142,7 +142,10 @@ class SVD(SteadyLearner[Factors]):
         return state
 
     def impute(self, X: RowsLike) -> Floats:
-        """The rows with what the factors say in the place of missing values; for missing="nan" and "absent"."""
+        """The rows with what the factors say in the place of missing values; for missing="nan" and "absent".
+
+        Of a learner with transforms, such as scale=True, these are the transformed rows.
+        """
         if not self.missing_values:
             raise BadValue('impute needs a learner of rows with missing values: nr.make("svd", missing="nan")')
         with self._lock:

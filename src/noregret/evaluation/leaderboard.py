@@ -27,6 +27,8 @@ from noregret.tasks.task import Task
 
 FIRST = 8  # rounds before the first part of a trend
 LONG = 1e9  # losses from here on are shown by their magnitude only
+# What is compared on rows that were held out, by kinds of predictions; of others, the mistakes.
+HELD_OUT = {"target": "mae", "score": "-pair_accuracy", "components": "mean_loss"}
 
 
 @dataclass(frozen=True)
@@ -194,9 +196,7 @@ class Leaderboard:
     def best_held_out(self) -> Entry | None:
         """The best on rows that were held out, by the first measure that the task names; None without such rows."""
         entries = [entry for entry in self.entries if entry.held_out is not None and entry.stopped is None]
-        key = {"target": "mae", "score": "-pair_accuracy", "components": "mean_loss"}.get(
-            self.best.task.prediction, "mistakes"
-        )
+        key = HELD_OUT.get(self.best.task.prediction, "mistakes")
         return min(entries, key=lambda entry: signed(entry.held_out or {}, key), default=None)
 
     @property

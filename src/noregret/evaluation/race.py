@@ -92,7 +92,7 @@ def check_entrants(learners: Sequence[object] | str | None) -> list[Entrant] | N
     return found
 
 
-def only_task(entrants: list[Entrant] | None) -> dict[str, str]:
+def only_task(entrants: Sequence[Entrant] | None) -> dict[str, str]:
     """The task of learners made by name that can play no other and need no labels, so that none are read."""
     tasks = {task for one in entrants or () if isinstance(one, Variant) for task in playable_tasks(one)}
     unlabelled = len(tasks) == 1 and not any(task_class(task).needs_labels for task in tasks)
@@ -109,13 +109,13 @@ def playable_tasks(variant: Variant) -> tuple[str, ...]:
         return tuple(variant.card.tasks)
 
 
-def check_one_task(learners: Sequence[Learner]) -> None:
+def check_one_task(learners: Sequence[Learner], verb: str = "race") -> None:
     """Refuse learners whose results are different things, such as mistakes and reconstruction errors."""
     first = task_of(learners[0])
     for one in learners[1:]:
         if task_of(one).prediction != first.prediction:
-            raise BadValue(f"the learners of a race must learn the same: {learners[0].card.name} plays {first.name}, "
-                           f"{one.card.name} plays {task_of(one).name}; race them apart")  # fmt: skip
+            raise BadValue(f"learners to {verb} must learn the same: {learners[0].card.name} plays {first.name}, "
+                           f"{one.card.name} plays {task_of(one).name}; {verb} them apart")  # fmt: skip
 
 
 def check_distinct(names: Sequence[str], where: str = "") -> None:

@@ -166,8 +166,9 @@ def describe_ranks(learners: Sequence[Learner]) -> list[str]:
     if not full:
         return []
     names, features = ", ".join(one.card.name for one in full), features_of(full[0])
+    remedy = f"set a smaller rank, as in --set rank={features // 2}" if features and features > 1 else "add features"
     return [f"{names}: with as many components as features ({features}) nothing is left out, and losses are near 0; "
-            "set a smaller rank, as in --set rank=2"]  # fmt: skip
+            f"{remedy}"]  # fmt: skip
 
 
 def describe_skipped(source: Source) -> list[str]:

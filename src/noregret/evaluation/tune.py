@@ -5,10 +5,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from noregret.errors import BadValue, shown
+from noregret.evaluation.baselines import loss_measure
 from noregret.evaluation.capabilities import task_class
 from noregret.evaluation.option_names import refuse_misspelt
 from noregret.evaluation.play import READING, open_for_tasks
-from noregret.evaluation.race import make_learners
+from noregret.evaluation.race import check_one_task, make_learners, only_task
 from noregret.evaluation.tuning.candidates import PASSES, Search, Space, check_passes, make_searches
 from noregret.evaluation.tuning.measures import check_metric
 from noregret.evaluation.tuning.result import Tuning
@@ -16,6 +17,7 @@ from noregret.evaluation.tuning.runs import Halving, SideBySide, TuneObserver, c
 from noregret.evaluation.tuning.split import SplitPlan, SplitRuns
 from noregret.learner.arguments import check_integer
 from noregret.learner.factory import card_of
+from noregret.learner.protocol import Learner
 from noregret.learner.variants import Variant, as_variant
 from noregret.rules.card import Card
 from noregret.rules.parameters import suggestion
@@ -111,11 +113,12 @@ def tune(
         reading[PASSES], passes = passes, None
     if passes is not None:
         space = add_passes(space, passes)
-    opened = open_for_tasks(source, [task_class(options.get("task"))], reading)
+    making = {**only_task(variants), **options}
+    opened = open_for_tasks(source, [task_class(making.get("task"))], reading)
 
     def make_one(variant: Variant, chosen: Mapping[str, Any]) -> Any:
         whole = Variant(variant.card, {**variant.options, **chosen})
-        return make_learners([whole], opened.learner_defaults, options)[0]
+        return make_learners([whole], opened.learner_defaults, making)[0]
 
     found = search(opened, make_searches(variants, space, options, make_one), settings, shuffle)
     found.given = {**reading, **({} if shuffle is None else {"shuffle": shuffle}), **options}
@@ -130,6 +133,7 @@ def search(
     observer = settings.observer or TuneObserver()
     if passes is not None and method != "split":
         raise BadValue(f"several numbers of passes are compared with method='split'; this is {method!r}")
+    check_one_measure([one.make(one.variant, {}) for one in learners])
     if method != "progressive":
         check_ends(source, method)
     if method == "optuna":
@@ -165,6 +169,16 @@ def check_variants(learners: object) -> list[Variant]:
     if len(set(names)) < len(names):
         raise BadValue(f"tune takes each learner once, not {', '.join(names)}")
     return variants
+
+
+def check_one_measure(learners: Sequence[Learner]) -> None:
+    """Refuse learners without labels whose losses are not the same thing, so that none of them is the best."""
+    check_one_task(learners, "tune")
+    first = learners[0]
+    for one in learners[1:]:
+        if loss_measure(one) != loss_measure(first):
+            raise BadValue(f"losses of {first.card.name} ({loss_measure(first)}) and of {one.card.name} "
+                           f"({loss_measure(one)}) cannot be compared; tune them apart")  # fmt: skip
 
 
 def check_reading(reading: Mapping[str, Any]) -> None:

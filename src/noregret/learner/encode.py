@@ -18,6 +18,7 @@ from noregret.data.blocks import (
     narrow,
     to_dense,
     to_sparse,
+    unmask,
     verify,
 )
 from noregret.data.inputs import RowLike, RowsLike
@@ -203,7 +204,7 @@ def one_row(x: RowLike, missing: bool = False) -> Any:
             return x
         raise BadValue(f"a row is a dict of features or a list of numbers, not a frame of {len(x)} rows")
     try:
-        row = x if hasattr(x, "tocsr") else missing_as_nan(x) if missing else np.asarray(x)
+        row = x if hasattr(x, "tocsr") else missing_as_nan(x) if missing else np.asarray(unmask(x))
     except ValueError:
         row = np.asarray(None)
     if row.ndim == 1:

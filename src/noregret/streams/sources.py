@@ -27,6 +27,10 @@ from noregret.streams.read_options import ReadOptions, merge_options
 from noregret.streams.source import Source, read_position
 from noregret.streams.synthetic import GENERATORS, Synthetic
 
+NO_LABELS = (
+    'these rows have no labels: give a pair (X, y) or, to learn without labels, name learners such as "svd" or set '
+    'task="unsupervised"'
+)
 ROWS = 8192
 
 
@@ -61,11 +65,13 @@ def find_sources(spec: Any, options: ReadOptions, seed: int) -> list[Source]:
     elif isinstance(spec, tuple) and len(spec) == 3 and options.lists:
         X, y, query = spec
         source = ArraySource(X, y, query=query)
-    elif not options.labelled and is_matrix(spec):
+    elif is_matrix(spec):
+        if options.labelled:
+            raise BadValue(NO_LABELS)
         source = ArraySource(spec, None)
     elif isinstance(spec, tuple) and len(spec) == 2:
         if spec[1] is None and options.labelled:
-            raise BadValue(f"a pair (X, y) holds rows and labels, not {type(spec[0]).__name__} and NoneType")
+            raise BadValue(NO_LABELS)
         source = ArraySource(*spec)
     elif isinstance(spec, Iterable):
         source = RoundSource(spec)

@@ -13,7 +13,7 @@ SMALLEST_IS_BEST = (
     "hamming_loss", "ranking_loss", "one_error",
 )  # fmt: skip
 MEASURES = (*SMALLEST_IS_BEST, *LARGEST_IS_BEST)
-OF_LEARNING = ("loss", "mean_loss", "updates")  # of rows that are learned only
+OF_LEARNING = ("loss", "mean_loss", "updates")  # of rows that are learned only, where others have labels
 
 
 def check_metric(metric: object) -> str | None:
@@ -28,6 +28,8 @@ def measured(entry: Entry) -> Mapping[str, Any]:
     """What was measured of a candidate: on validation rows, or on all rounds."""
     if entry.held_out is None:
         return entry.report
+    if entry.task.prediction == "components":
+        return entry.held_out
     return {name: value for name, value in entry.held_out.items() if name not in OF_LEARNING}
 
 

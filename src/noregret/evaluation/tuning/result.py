@@ -9,7 +9,7 @@ from typing import Any
 
 from noregret.evaluation.checkpoint import READ_OPTIONS
 from noregret.evaluation.command_words import learner_words, option_words
-from noregret.evaluation.leaderboard import CELLS, Entry, show_held_out, show_value, signed
+from noregret.evaluation.leaderboard import CELLS, HELD_OUT, Entry, show_held_out, show_value, signed
 from noregret.evaluation.play import READING
 from noregret.evaluation.report import report_entry
 from noregret.evaluation.tables import html_table, table
@@ -17,8 +17,6 @@ from noregret.evaluation.tuning.candidates import PASSES, Candidate
 from noregret.evaluation.tuning.measures import show_metric, sort_value
 from noregret.streams import Source
 from noregret.streams.read_options import DEFAULTS
-
-HELD_OUT = {"target": "mae", "score": "-pair_accuracy"}  # what is compared on validation rows, by kinds of predictions
 
 
 @dataclass(frozen=True)

@@ -108,9 +108,9 @@ class SplitRuns(SideBySide):
 
     def evaluate(self, run: Run) -> dict[str, float]:
         """The report of a learner on the validation rows."""
-        evaluation = Evaluation(run.learner)
+        evaluation, needs_labels = Evaluation(run.learner), task_of(run.learner).needs_labels
         for batch in self.split.held_out:
-            if batch.y is not None:
+            if batch.y is not None or not needs_labels:
                 try:
                     evaluation.see(batch)
                 except BadValue as error:
