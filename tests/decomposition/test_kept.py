@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.cached_property import cached_property
 from noregret.decomposition import atoms, centres, gaussian, gaussian_scores, kernel_density
-from noregret.decomposition.cached_property import cached_property
 from noregret.decomposition.kept import keep
 from noregret.learner.model_file import pack
 
