@@ -138,3 +138,8 @@ def test_decompositions_follow_each_other() -> None:
     assert pack(chained) == pack((first | (second | last)).learn(X, CLASSES))
     for wrong, why in ((first | last, "nothing can be put behind ogd"), (nr.make("mean_row"), "go together with")):
         assert why in refusal(partial(lambda one, other: one | other, wrong, nr.scale()))
+
+
+def test_an_option_of_both_is_refused_and_the_error_says_where_it_belongs() -> None:
+    message = refusal(lambda: nr.make("svd(rank=2) | arow", scale=True))
+    assert message.endswith("it takes decomposition, learner; give it to one of these, as in 'svd(scale=...)'")
