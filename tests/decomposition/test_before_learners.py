@@ -255,3 +255,8 @@ def test_both_are_told_by_names_that_make_them_again() -> None:
     chained = make("oja", rank=3) | both
     assert set(chained.params["learner"]) == {"name", "decomposition", "learner"}
     assert chained.params["learner"]["decomposition"] == told["decomposition"]
+
+
+def test_an_option_of_both_is_refused_and_the_error_says_where_it_belongs() -> None:
+    message = refusal(lambda: nr.make("svd(rank=2) | arow", scale=True))
+    assert message.endswith("it takes decomposition, learner; give it to one of these, as in 'svd(scale=...)'")

@@ -223,11 +223,15 @@ def test_entries_of_a_masked_array_are_missing() -> None:
     rows, absent = np.arange(12.0).reshape(4, 3), np.eye(4, 3, dtype=bool)
     masked = np.ma.MaskedArray(rows, mask=absent)
     with_nan = np.where(absent, np.nan, rows)
-    learner = nr.make("svd", rank=2, missing="nan").learn(masked).learn_one(masked[0])
-    same = nr.make("svd", rank=2, missing="nan").learn(with_nan).learn_one(with_nan[0])
+    learner: Any = nr.make("svd", rank=2, missing="nan").learn(masked).learn_one(masked[0])
+    same: Any = nr.make("svd", rank=2, missing="nan").learn(with_nan).learn_one(with_nan[0])
     assert np.array_equal(learner.impute(masked), same.impute(with_nan))
     for refused in (lambda: nr.make("svd").learn(masked), lambda: nr.make("arow", native=False).learn_one(masked[0])):
         assert "row 0, feature 0: the value is nan" in refusal(refused)
+    labels = np.ma.MaskedArray([0, 1, 1], mask=[False, True, False])
+    assert "row 1: a label must be" in refusal(lambda: nr.make("arow", native=False).learn(rows[:3], labels))
+    targets = np.ma.MaskedArray([3.0, 1e20], mask=[False, True])
+    assert "row 1: the rating is nan" in refusal(lambda: nr.make("rating_mean").learn([(1, 1), (1, 2)], targets))
 
 
 @pytest.mark.parametrize("name", ["gaussian", "mixture", "kernel_density", "kernel_density, random"])

@@ -11,6 +11,7 @@ import pytest
 import noregret as nr
 from noregret.learner.model_file import pack
 from noregret.learner.row_reader import NO_COUNTS
+from tests.support import refusal
 from tests.support.cover import ALL
 from tests.support.interrupts import interrupted_at_every_line
 
@@ -219,10 +220,14 @@ def test_rows_of_any_numbers(kind: Any) -> None:
 
 def test_a_masked_array_is_the_row_that_a_batch_takes_it_for() -> None:
     one, batch = started("dense"), started("dense")
-    row = np.ma.masked_array([1.0, 2.0, 3.0, 4.0, 5.0], mask=[True, False, False, False, False])
-    assert one.scores_one(row) == batch.scores(np.asarray(row).reshape(1, -1))[0]
+    values = [1.0, 2.0, 3.0, 4.0, 5.0]
+    row = np.ma.masked_array(values, mask=False)
+    assert one.scores_one(row) == batch.scores(row.reshape(1, -1))[0]
     one.learn_one(row, 1)
-    in_batches(batch, np.asarray(row), 1, None)
+    in_batches(batch, np.array(values), 1, None)
+    hidden = np.ma.masked_array(values, mask=[True, False, False, False, False])
+    for refused in (lambda: one.learn_one(hidden, 1), lambda: batch.learn(hidden.reshape(1, -1), [1])):
+        assert "feature 0: the value is nan" in refusal(refused)
     assert pack(one) == pack(batch)
 
 

@@ -336,3 +336,13 @@ def test_rows_that_are_none_are_refused(rows: Any, labels: Any, words: str) -> N
 
 def test_a_name_is_no_learner() -> None:
     assert "needs a learner, such as nr.make(\"arow\"), not 'pa1'" in refusal(lambda: nr.epochs("pa1", X, Y))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, np.ndarray.tolist])
+def test_learners_without_labels_take_rows_alone(form: Any) -> None:
+    rows = np.random.default_rng(4).normal(size=(30, 2))
+    learner, twice = (nr.make("mean_row", native=False) for _ in range(2))
+    history = nr.epochs(learner, form(rows[:20]), passes=2, shuffle=False, validation=(form(rows[20:]), None))
+    assert pack(learner) == pack(twice.learn(form(rows[:20])).learn(form(rows[:20])))
+    assert history.validation[-1] == pytest.approx(np.mean(np.sum((rows[20:] - rows[:20].mean(axis=0)) ** 2, axis=1)))
+    assert "validation must be a pair" in refusal(lambda: nr.epochs(learner, rows, validation=5))  # type: ignore[arg-type]

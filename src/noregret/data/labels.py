@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.blocks import unmask
 from noregret.errors import BadValue, check_digits, shown
 
 MANY = 32  # with as many classes, looking up every label is faster than one pass over the labels per class
@@ -101,6 +102,8 @@ class Labels:
         return None
 
     def encode_values(self, y: Any) -> NDArray[np.int64]:
+        if isinstance(y, np.ma.MaskedArray):  # a masked label is refused, as one that is missing
+            y = y.tolist() if np.ma.is_masked(y) else y.data
         if isinstance(y, np.ndarray) and y.ndim != 1:
             raise BadValue(f"y must be one label for every row, not an array of shape {y.shape}")
         if isinstance(y, np.ndarray) and y.dtype.kind in "fiub":
@@ -224,7 +227,7 @@ def whole_numbers(values: NDArray[Any], what: str) -> NDArray[np.float64]:
 def targets(y: Any, what: str = "target") -> NDArray[np.float64]:
     """Convert one number per row (regression targets, relevances) to an array; `what` names them in errors."""
     try:
-        values = np.asarray(y)
+        values = np.asarray(unmask(y))
     except ValueError:
         raise BadValue("y must be one number for every row") from None
     if values.dtype.kind == "O" and values.ndim == 1 and all(isinstance(target, int) for target in values):

@@ -21,7 +21,7 @@ from noregret.rules.checking import check_names
 from noregret.rules.guarantee import Guarantee, check_guarantees
 from noregret.rules.merge_law import Merge
 from noregret.rules.names import TASKS, TaskName
-from noregret.rules.parameters import Choice, Parameter, suggestion
+from noregret.rules.parameters import Choice, Component, Parameter, suggestion
 from noregret.rules.registry import register, title_of
 
 Factory = TypeVar("Factory", bound=Callable[..., object])
@@ -40,6 +40,11 @@ class MethodCard(Card):
     def supports_weights(self) -> bool:
         return self.declared_weights
 
+    def name_part(self, name: str) -> str:
+        """How a learner that this one is made of gets an option; empty where there is none."""
+        parts = [part.default_text.partition(",")[0] for part in self.params.values() if isinstance(part, Component)]
+        return f"; give it to one of these, as in '{parts[0]}({name}=...)'" if parts else ""
+
     def build(self, **given: Any) -> Any:
         """A fresh learner: every parameter is checked, missing ones get their defaults, then the factory is called."""
         task = given.get("task")
@@ -51,7 +56,9 @@ class MethodCard(Card):
         for name in given:
             if name not in known:
                 takes = f"it takes {', '.join(known)}" if known else "it takes none"
-                raise BadValue(f"{self.name} has no parameter {name!r}{suggestion(name, known)}; {takes}")
+                close = suggestion(name, known)
+                part = "" if close else self.name_part(name)
+                raise BadValue(f"{self.name} has no parameter {name!r}{close}; {takes}{part}")
         missing = [name for name in self.needs if given.get(name) is None]
         if missing:
             raise BadValue(f"{self.name} cannot be made by name alone: give it {missing[0]}= in Python")

@@ -14,6 +14,7 @@ from noregret.learner.arguments import check_integer, check_round_learner
 from noregret.learner.labelled_rows import LabelledRows, check_validation
 from noregret.learner.protocol import Learner, Revertible, SelfEvaluating
 
+WITHOUT_LABELS = "unsupervised"
 SAMPLINGS = ("permute", "replace")
 NO_UPDATE, NO_MORE_PASSES, NO_PATIENCE = "no update", "passes", "patience"
 
@@ -90,7 +91,9 @@ class Plan:
         return random.permutation(rows) if self.sampling == "permute" else random.integers(rows, size=rows)
 
 
-def epochs(learner: Learner, X: RowsLike, y: LabelsLike, passes: int = 100, **options: Unpack[EpochOptions]) -> History:
+def epochs(
+    learner: Learner, X: RowsLike, y: LabelsLike = None, passes: int = 100, **options: Unpack[EpochOptions]
+) -> History:
     """Teach a learner the same rows until an epoch makes no update, or `passes` times.
 
     Options: shuffle=True, seed=0, sampling="permute" or "replace", validation=(X, y), patience, weight.
@@ -99,12 +102,12 @@ def epochs(learner: Learner, X: RowsLike, y: LabelsLike, passes: int = 100, **op
     with replacement, and stops only when no row at all would cause an update. With `patience` it also stops when the
     error on the validation rows has not improved for so many epochs (early stopping), and the learner is then
     reverted to the state after its best epoch. If interrupted, the learner is in the state after the last whole epoch.
+    Learners without labels need no y; their validation error is the mean loss.
     """
     check_round_learner(learner, "epochs")
     plan, passes = Plan(**options), check_integer("passes", passes, 1)
-    objects = isinstance(learner, SelfEvaluating)
-    rows = LabelledRows(X, y, plan.weight, objects=objects).require_rows()
-    held_out = check_validation(plan.validation, objects)
+    rows = LabelledRows(X, fill_labels(learner, X, y), plan.weight, objects=takes_objects(learner, X)).require_rows()
+    held_out = find_held_out(learner, plan.validation)
     patience = plan.patience
     if patience is not None and not isinstance(learner, Revertible):
         raise BadValue(f"patience needs a learner with revert_to, to go back to the best epoch, not {shown(learner)}")
@@ -130,6 +133,26 @@ def epochs(learner: Learner, X: RowsLike, y: LabelsLike, passes: int = 100, **op
     if isinstance(learner, Revertible) and best is not None and history.best != len(history) - 1:
         learner.revert_to(best)
     return history
+
+
+def find_held_out(learner: Learner, given: Any) -> LabelledRows | None:
+    """The rows to validate on; None where none are given."""
+    if isinstance(given, tuple) and len(given) == 2:
+        X, y = given
+        return check_validation((X, fill_labels(learner, X, y)), takes_objects(learner, X))
+    return check_validation(given)
+
+
+def takes_objects(learner: Learner, X: Any) -> bool:
+    """Whether X is a list of things that only the learner knows, such as sentences or texts, and no matrix or frame."""
+    return isinstance(learner, SelfEvaluating) and (learner.task != WITHOUT_LABELS or isinstance(X, (list, tuple)))
+
+
+def fill_labels(learner: Learner, X: Any, y: Any) -> Any:
+    """A label that is None for each row, where a learner without labels was given none."""
+    if y is not None or learner.task != WITHOUT_LABELS or not (hasattr(X, "shape") or hasattr(X, "__len__")):
+        return y
+    return [None] * (X.shape[0] if hasattr(X, "shape") else len(X))
 
 
 def makes_no_update(learner: Learner, rows: LabelledRows) -> bool:
