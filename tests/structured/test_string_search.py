@@ -2,6 +2,7 @@
 
 from itertools import product
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -59,11 +60,18 @@ def column(y: Any, which: int) -> Codes:
     return tuple(int(code) for code in y[FIRST : FIRST + 2 * int(y[FIRST, LENGTH]), which])
 
 
+def listed_scores(work: Any, length: int, classes: int) -> list[float]:
+    """The scores of the outputs that a search with a loss has listed last."""
+    places = (2 * length + 1) * classes
+    scores = work[places:].reshape(-1, 3)[places * LISTED :, 0][:LISTED]
+    return [float(one) for one in scores if one > -1e308]
+
+
 def scratch(length: int, classes: int) -> Any:
     return np.full(STRING.scratch(STRING.rows(length, classes), length, classes), np.nan)
 
 
-SIZES = [(1, 1), (1, 3), (2, 3), (3, 3), (2, 4), (4, 2)]
+SIZES = [(1, 1), (1, 3), (2, 3), (3, 3), (2, 4), (4, 2), (1, 7)]
 
 
 @pytest.mark.parametrize(("length", "classes"), SIZES)
@@ -88,7 +96,9 @@ def test_the_rival_is_the_best_with_its_loss_among_the_best_outputs(length: int,
             best[output(codes)] = max(best.get(output(codes), -np.inf), score(f, codes))
         listed = sorted(best, key=best.__getitem__, reverse=True)[:LISTED]
         rival = max(listed, key=lambda one: best[one] + augment * edit_distance(one, right_output(y)))
-        STRING.search(f, y, scratch(length, classes), FIRST, classes, augment)
+        work = scratch(length, classes)
+        STRING.search(f, y, work, FIRST, classes, augment)
+        assert listed_scores(work, length, classes) == pytest.approx([best[one] for one in listed], abs=1e-12)
         assert output(column(y, CHOSEN)) == rival
         assert score(f, column(y, CHOSEN)) == pytest.approx(best[rival], abs=1e-12)
 
@@ -98,13 +108,8 @@ def test_outputs_are_listed_again_only_while_too_few_came_close_to_the_best(
     scale: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At first those within 1 of the best, then within 8, 64 ..., until there are five."""
-    calls, list_best = list[None](), string.list_best
-
-    def counted(*given: Any) -> None:
-        calls.append(None)
-        list_best(*given)
-
-    monkeypatch.setattr(string, "list_best", counted)
+    listing = Mock(wraps=string.list_best)
+    monkeypatch.setattr(string, "list_best", listing)
     for seed, (length, classes) in product(range(0, 6, 2), [(2, 3), (3, 3)]):
         f, y = group(length, classes, 2, seed)
         f *= scale
@@ -116,9 +121,74 @@ def test_outputs_are_listed_again_only_while_too_few_came_close_to_the_best(
         while listed[-1] < listed[0] - 8.0**wider:
             wider += 1
         for augment, expected in ((0.5, 1 + wider), (0.0, 1)):
-            calls.clear()
+            listing.reset_mock()
             STRING.search(f, y, scratch(length, classes), FIRST, classes, augment)
-            assert len(calls) == expected
+            assert listing.call_count == expected
+
+
+@pytest.mark.parametrize("scale", [0.001, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("seed", range(0, 6, 2))
+def test_the_best_outputs_may_all_go_through_the_same_place(seed: int, scale: float) -> None:
+    """The last letter writes one of two symbols, of which the second ends better: all five differ before it."""
+    length, classes = 3, 4
+    f, y = group(length, classes, 3, seed)
+    f *= scale
+    f[FIRST + 2 * (length - 1), 1:3] += 50.3, 50.0
+    f[FIRST + 2 * length + 2, 0] += 0.6
+    best: dict[Codes, float] = {}
+    for codes in codings(length, classes):
+        best[output(codes)] = max(best.get(output(codes), -np.inf), score(f, codes))
+    listed = sorted(best, key=best.__getitem__, reverse=True)[:LISTED]
+    rival = max(listed, key=lambda one: best[one] + 1.5 * edit_distance(one, right_output(y)))
+    work = scratch(length, classes)
+    STRING.search(f, y, work, FIRST, classes, 1.5)
+    assert listed_scores(work, length, classes) == pytest.approx([best[one] for one in listed], abs=1e-12)
+    assert output(column(y, CHOSEN)) == rival
+
+
+def test_long_outputs_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those of more symbols than a number has digits: five that are close to the best are listed at once."""
+    length = 90
+    f, y = group(length, 3, 0, 0)
+    f[:] = -10.0
+    for letter in range(length):
+        f[FIRST + 2 * letter, 1:] = 0.0, -0.001 * (1 + letter)
+        f[FIRST + 2 * letter + 1, 0] = 0.0
+    f[FIRST + 2 * length :] = 0.0
+    listing = Mock(wraps=string.list_best)
+    monkeypatch.setattr(string, "list_best", listing)
+    STRING.search(f, y, scratch(length, 3), FIRST, 3, 1.0)
+    assert listing.call_count == 1
+    assert output(column(y, CHOSEN)) == (1,) * length
+
+
+def test_of_rivals_that_are_as_good_the_one_with_the_highest_score_is_taken() -> None:
+    """Nothing is right: its score is 1, and that of a wrong symbol 0, with a loss of 1."""
+    f, y = group(1, 3, 0, 0)
+    f[:] = -10.0
+    f[FIRST, 0], f[FIRST, 1], f[FIRST + 1, 0] = 1.0, 0.0, 0.0
+    f[FIRST + 2 :, :] = 0.0
+    STRING.search(f, y, scratch(1, 3), FIRST, 3, 1.0)
+    assert column(y, CHOSEN) == (0, -1)
+
+
+@pytest.mark.parametrize(("length", "classes"), [(3, 4), (1, 1), (20, 2)])
+def test_the_search_and_the_alignment_use_all_of_their_room_and_nothing_beside_it(length: int, classes: int) -> None:
+    """Of a long word with few classes the alignment takes more."""
+    f, y = group(length, classes, 2 * length if classes > 1 else 0, 0)
+    rows, needed = STRING.rows(length, classes), list[int]()
+    outside = np.isnan(y)
+    for act, begins in ((STRING.search, (2 * length + 1) * classes), (STRING.align, 0)):
+        work = scratch(length, classes)
+        if act is STRING.search:
+            STRING.search(f, y, work, FIRST, classes, 1.0)
+        else:
+            STRING.align(f, y, work, FIRST)
+        last = int(np.flatnonzero(~np.isnan(work))[-1])
+        needed.append(begins + 3 * ((last - begins) // 3 + 1))
+    assert len(scratch(length, classes)) == max(needed)
+    for beside in (slice(0, FIRST), slice(FIRST + rows, None)):
+        assert np.array_equal(np.isnan(y[beside]), outside[beside])
 
 
 def test_fewer_outputs_than_are_searched_for_may_exist() -> None:
