@@ -40,8 +40,8 @@ def run_whole(
 
         result = change.save_and_run(save_all, act)
         for one in learners:
-            if isinstance(one, RuleLearner) and one._loops.history:
-                one._loops.spare = gather_spare(one._loops.history[0].contents, SPARE)
+            if isinstance(one, RuleLearner) and (history := one._loops.history):  # a handler's call may take it away
+                one._loops.spare = gather_spare(history[0].contents, SPARE)
         return result
 
 
