@@ -202,7 +202,7 @@ def assign_whole(counts: Floats, K: int, C: int, room: Room) -> float:
         room.slots[0, w] = 1.0 / K
     bound = K * assign_topics(counts, 1, C, 0.0, room)
     bound += assign_slots(counts, 1, C, room)  # as if there were one, which has all words
-    total = room.words[0]
+    total: float = room.words[0]
     for k in range(K):
         room.words[k], room.second[k] = total / K, 0.0
         for c in range(C):
