@@ -102,7 +102,7 @@ def infer_sticks(documents: Documents, topics: Topics, out: Results, numbers: Fl
         else:
             gather(words, memory.powers, memory)
             start_apart(counts, topics.alpha, out.gamma[d], numbers, parts)
-        out.losses[d] = -ascend(counts, numbers, room)
+        out.losses[d] = -ascend(counts, uniform, numbers, room)
         add_statistics(words, counts, out.statistics, numbers, parts)
 
 
@@ -176,10 +176,10 @@ def take_largest(masses: Floats) -> int:
     return best
 
 
-def ascend(counts: Floats, numbers: Floats, room: Room) -> float:
+def ascend(counts: Floats, uniform: bool, numbers: Floats, room: Room) -> float:
     """Coordinate ascent until the bound hardly grows any more; returns the bound."""
     K, C, iterations, before = int(numbers[SLOTS]), int(numbers[CANDIDATES]), 0, math.nan
-    if numbers[SWEEPS] == 0.0:
+    if uniform:
         before = assign_whole(counts, K, C, room)
         before += break_stick(K, numbers[ALPHA], room)
         iterations = WITHOUT_STICKS
