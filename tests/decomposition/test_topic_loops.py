@@ -196,23 +196,32 @@ def test_words_of_other_topics_are_assigned_as_well() -> None:
     np.testing.assert_allclose(out.statistics.sum(axis=1), row, rtol=1e-12)
     assert out.statistics[:, 2].tolist() == [0.0] * 6
     np.testing.assert_allclose(sticks.counts, [1.0, 1.0, 0.0])
+    whole = document_loops.allocate_results(1, 6, 3, scoring=False)
+    numbers[-1] = 0.0  # equal slots: E log beta of words that a topic does not have is finite
+    numbers[1:4] = 3.0, 2.0, 3.0
+    run_sticks(make_documents(row[None]), make_topics(lam, 0.1, 5e-5), whole, numbers, sticks, False)
+    np.testing.assert_allclose(whole.statistics.sum(axis=1), row, rtol=1e-12)
+    assert np.isfinite(whole.losses[0])
 
 
+@pytest.mark.parametrize("place", [4, 5, 6, 7])
 @pytest.mark.parametrize(("share", "counts"), [(1e-17, 0.0), (2e-17, 1.0)])
-def test_a_share_of_a_slot_up_to_1e_17_is_none(share: float, counts: float) -> None:
-    """Candidates are looked at in fours; only the last four have a share here that is that small."""
-    one, room = np.ones(1), stick_loops.allocate_room(4, 6, 1, 6)
-    room.candidates[:], room.assigned[0, :6] = range(6), [1.0, 0.0, 0.0, 0.0, 0.0, share]
-    room.across[:6, 0] = [-1.0, 0.0, 0.0, 0.0, 0.0, -600.0]
-    bound = stick_loops.assign_slots(one, 1, 6, room)
+def test_a_share_of_a_slot_up_to_1e_17_is_none(share: float, counts: float, place: int) -> None:
+    """Candidates are looked at in fours; one of the last four has the only share here that is that small."""
+    one, room, small = np.ones(1), stick_loops.allocate_room(4, 8, 1, 8), np.arange(8) == place
+    room.candidates[:], room.assigned[0] = range(8), share * small
+    room.assigned[0, 0] = 1.0
+    room.across[:, 0] = -600.0 * small
+    room.across[0, 0] = -1.0
+    bound = stick_loops.assign_slots(one, 1, 8, room)
     assert bound == -1.0 - counts * share * 600.0
     assert room.slots[0, 0] == room.words[0] == 1.0
-    parts = stick_loops.Parts(allocate(make_documents(np.ones((1, 1))), 1, 6), room, Sticks(np.zeros(6), np.zeros(6)))
-    statistics = np.zeros((1, 6))
-    numbers = np.array([0.0, 1.0, 1.0, 6.0])
+    parts = stick_loops.Parts(allocate(make_documents(np.ones((1, 1))), 1, 8), room, Sticks(np.zeros(8), np.zeros(8)))
+    statistics = np.zeros((1, 8))
+    numbers = np.array([0.0, 1.0, 1.0, 8.0])
     stick_loops.add_statistics(np.zeros(1, np.int32), 5.0 * one, statistics, numbers, parts)
-    assert statistics.tolist() == [[5.0, 0.0, 0.0, 0.0, 0.0, counts * 5.0 * share]]
-    assert parts.sticks.counts.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, share]
+    assert statistics[0].tolist() == [5.0, 0.0, 0.0, 0.0, *(counts * 5.0 * share * small[4:])]
+    assert parts.sticks.counts.tolist() == [1.0, 0.0, 0.0, 0.0, *(share * small[4:])]
 
 
 def test_slots_whose_shares_differ_by_much_do_not_overflow() -> None:

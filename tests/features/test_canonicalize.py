@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.data.blocks import Rows, SparseBlock, check_rows, sort_rows
+from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock, check_rows, find_order, sort_rows
 from noregret.errors import BadValue
 from noregret.features import canonicalize
 from noregret.features.names import GrowingNames, Names, extends
@@ -35,6 +35,16 @@ def test_rows_with_other_numbers_are_sorted_and_summed_as_numpy_does_it(longest:
         for mine, other in zip(found[:3], expected[:3], strict=True):
             np.testing.assert_array_equal(mine, other)
     np.testing.assert_array_equal(given.idx, before)
+
+
+def test_entries_are_in_the_order_of_their_rows_and_features() -> None:
+    """Whatever the features are: those that are too large or negative are refused only later."""
+    rows = np.repeat(np.arange(3), [40, 0, 60])
+    for low, high in ((0, 7), (-3, 7), (0, LARGEST_INDEX), (2**62, 2**63 - 1), (-(2**63), 0)):
+        ends = np.array([low, high, low, high])
+        idx = np.concatenate((ends, np.random.default_rng(high % 97).integers(low, high, 92), ends))
+        assert find_order(rows, idx).tolist() == sorted(range(100), key=lambda k: (rows[k], idx[k]))
+    assert find_order(rows[:0], idx[:0]).tolist() == []
 
 
 @pytest.mark.parametrize("longest", [3, 30, 257, 700])

@@ -102,7 +102,7 @@ def infer_sticks(documents: Documents, topics: Topics, out: Results, numbers: Fl
         else:
             gather(words, memory.powers, memory)
             start_apart(counts, topics.alpha, out.gamma[d], numbers, parts)
-        out.losses[d] = -ascend(counts, numbers, room)
+        out.losses[d] = -ascend(counts, uniform, numbers, room)
         add_statistics(words, counts, out.statistics, numbers, parts)
 
 
@@ -176,10 +176,10 @@ def take_largest(masses: Floats) -> int:
     return best
 
 
-def ascend(counts: Floats, numbers: Floats, room: Room) -> float:
+def ascend(counts: Floats, uniform: bool, numbers: Floats, room: Room) -> float:
     """Coordinate ascent until the bound hardly grows any more; returns the bound."""
     K, C, iterations, before = int(numbers[SLOTS]), int(numbers[CANDIDATES]), 0, math.nan
-    if numbers[SWEEPS] == 0.0:
+    if uniform:
         before = assign_whole(counts, K, C, room)
         before += break_stick(K, numbers[ALPHA], room)
         iterations = WITHOUT_STICKS
@@ -202,7 +202,7 @@ def assign_whole(counts: Floats, K: int, C: int, room: Room) -> float:
         room.slots[0, w] = 1.0 / K
     bound = K * assign_topics(counts, 1, C, 0.0, room)
     bound += assign_slots(counts, 1, C, room)  # as if there were one, which has all words
-    total = room.words[0]
+    total: float = room.words[0]
     for k in range(K):
         room.words[k], room.second[k] = total / K, 0.0
         for c in range(C):

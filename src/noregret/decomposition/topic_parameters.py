@@ -98,4 +98,5 @@ def stick_decay_param() -> Param:
 def start_choice() -> Choice:
     """Where inference in a document starts."""
     return Choice("topics", {"topics": False, "uniform": True}, "where inference in a document starts: from the topics "
-                  "that have most of its words, or from equal shares, as in the paper", search=("topics",))  # fmt: skip
+                  "that have most of its words, once topics are learned, or always from equal shares, as in the paper",
+                  search=("topics",))  # fmt: skip
