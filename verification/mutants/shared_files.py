@@ -70,7 +70,6 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "kernel_supports": ("kernel_supports", *DENSITIES),
     "kept": ("kept",),
     "kmeans": ("kept", *CLUSTERS),
-    "cached_property": ("matrix_rows", "mini_batches"),
     "largest": ("topic_model", "rating_learner"),
     "lasso_loops": ("dictionary",),
     "lda": TOPICS,
