@@ -70,7 +70,6 @@ DECOMPOSITION: dict[str, tuple[str, ...]] = {
     "kernel_supports": ("kernel_supports", *DENSITIES),
     "kept": ("kept",),
     "kmeans": ("kept", *CLUSTERS),
-    "cached_property": ("kept", "matrix_rows", "mini_batches"),
     "largest": ("topic_model", "rating_learner"),
     "lasso_loops": ("dictionary",),
     "lda": TOPICS,
@@ -249,6 +248,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "gamma_functions": ("noregret.algebra.gamma_functions", ("tests/decomposition/test_lda.py",), ()),
+    "cached_property": (
+        "noregret.cached_property",
+        ("tests/test_cached_property.py", "tests/decomposition/test_kept.py"),
+        (),
+    ),
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py", "tests/tasks/test_asking.py"), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
     **{
