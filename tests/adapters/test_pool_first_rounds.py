@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.adapters.pool_votes import Appeared, combination_of
+from noregret.adapters.pool_votes import Appeared, ClassVotes
 from noregret.learner.model_file import pack
 
-NOTHING = (0, 0.0, 0.0, 0.0)
 RNG = np.random.default_rng(5)
 X = [{f"f{j}": value for j, value in enumerate(row)} for row in np.round(RNG.normal(size=(12, 3)), 2).tolist()]
 STREAMS: dict[str, list[Any]] = {
@@ -75,7 +74,7 @@ def test_who_wins_a_tie_of_two_known_classes_depends_on_whether_there_were_only_
     binary: bool, named: list[str]
 ) -> None:
     """Of two classes it is the positive one, of many the one seen first; then a third class appears."""
-    votes = combination_of(nr.make("pa1", task="multiclass", classes=["a", "b", "c"], native=False).model, NOTHING)
+    votes = ClassVotes(nr.make("pa1", task="multiclass", classes=["a", "b", "c"], native=False).model)
     said, shares = [np.array(["a", "a", "c"]), np.array(["a", "b", "c"])], np.full((3, 2), 0.5)
     appeared = Appeared.of(np.array([1, 2, 0]), 1, binary)
     assert appeared.known.tolist() == [1, 2, 3, 3]
