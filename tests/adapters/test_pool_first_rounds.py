@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.adapters.pool_votes import Appeared, ClassVotes
 from noregret.learner.model_file import pack
 
 RNG = np.random.default_rng(5)
@@ -55,3 +56,26 @@ def test_a_transcript_says_what_would_have_been_predicted_before_each_round(stre
         assert [wrong for one in some for wrong in one.mistakes.tolist()] == played.mistakes.tolist()
     assert played.mistakes.tolist() == [said != label for said, label in zip(predictions, y, strict=True)]
     assert pack(whole) == pack(halves) == pack(rows) == pack(singles)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_no_rounds_have_no_predictions(task: str) -> None:
+    """Neither before a class is known nor after; the learner stays as it is."""
+    learner = nr.make("auto", pool=["pa1", "arow"], task=task, native=False)
+    for _ in range(2):
+        before = pack(learner)
+        assert learner.play([], []).predictions.tolist() == []
+        assert pack(learner) == before
+        learner.play(X[:3], [1, 1, 0])
+
+
+@pytest.mark.parametrize(("binary", "named"), [(True, ["a", "b", "c"]), (False, ["a", "a", "c"])])
+def test_who_wins_a_tie_of_two_known_classes_depends_on_whether_there_were_only_two(
+    binary: bool, named: list[str]
+) -> None:
+    """Of two classes it is the positive one, of many the one seen first; then a third class appears."""
+    votes = ClassVotes(nr.make("pa1", task="multiclass", classes=["a", "b", "c"], native=False).model)
+    said, shares = [np.array(["a", "a", "c"]), np.array(["a", "b", "c"])], np.full((3, 2), 0.5)
+    appeared = Appeared.of(np.array([1, 2, 0]), 1, binary)
+    assert appeared.known.tolist() == [1, 2, 3, 3]
+    assert votes.name_rounds(votes.combine(said, shares), said, shares, appeared).tolist() == named

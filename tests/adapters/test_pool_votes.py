@@ -80,6 +80,20 @@ def test_of_one_known_class_the_votes_have_its_sign(label: Any, sign: float) -> 
     assert nobody.combine([Codes(np.zeros(1, np.int64)), None], np.array([[0.75, 0.25]])).tolist() == [0.75]
 
 
+@pytest.mark.parametrize(("label", "other", "sign"), [(1, -1, 1.0), ("a", "b", -1.0)])
+def test_of_one_known_class_the_votes_for_another_count_against_it(label: Any, other: Any, sign: float) -> None:
+    votes = combination_of(nr.make("pa1", native=False).learn([{"x": 1.0}], [label]).model, NOTHING)
+    said = [np.array([label, other, other]), np.array([other, label, other])]
+    assert votes.combine(said, np.array([[0.75, 0.25]] * 3)).tolist() == [sign * 0.5, sign * -0.5, -sign]
+
+
+def test_who_says_no_class_has_no_vote_for_or_against_one() -> None:
+    """As an entry does in its first round."""
+    votes = combination_of(nr.make("pa1", native=False).learn([{"x": 1.0}], [1]).model, NOTHING)
+    said = [np.array([None, 1], object), np.array([None, None], object)]
+    assert votes.combine(said, np.array([[0.75, 0.25]] * 2)).tolist() == [0.0, 0.75]
+
+
 @pytest.mark.parametrize("classes", [3, 16, 17, 30])
 @pytest.mark.parametrize("kind", ["int", "float", "str", "object"])
 def test_labels_of_any_kind_and_number_are_encoded(classes: int, kind: str) -> None:

@@ -10,6 +10,8 @@ import noregret as nr
 from noregret.data.blocks import Block, DenseBlock, SparseBlock
 from noregret.decomposition.density_learner import count_beyond
 from noregret.decomposition.matrix_rows import MatrixRows
+from noregret.learner import outside_rounds
+from tests.support import refused
 
 NAMES = ["gaussian", "mixture", "kernel_density"]
 ROWS = np.array([[1.0, 0.0, 2.0, 3.0], [0.0, 0.0, 0.0, 0.0], [0.0, 5.0, 0.0, -1.0]])
@@ -31,6 +33,17 @@ def test_mini_batches_are_a_quarter_of_the_rows_so_far(name: str) -> None:
     assert learned_after_each_row(name, 200, 1000) == [16, 32, 48, 64, 80, 100, 125, 156, 195]
     assert learned_after_each_row(name, 130, 21) == [16, 32, 48, 64, 80, 100, 121]
     assert learned_after_each_row(name, 9, 4) == [4, 8]
+
+
+@pytest.mark.parametrize(("name", "size"), [("kernel_density", "budget"), ("mixture", "k")])
+def test_a_state_has_as_many_numbers_as_rows_or_components_times_features(
+    name: str, size: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """60 numbers of 8 bytes are half of the memory of this machine: all that a state may take."""
+    monkeypatch.setattr(outside_rounds, "physical_memory", lambda: 2 * 8 * 60)
+    learner: Any = nr.make(name, batch=4, columns="grow", native=False, **{size: 20})
+    learner.learn(ROWS[:, :3])
+    assert f"{name} would have 80 numbers, which do not fit in memory" in refused(learner, lambda: learner.learn(ROWS))
 
 
 def test_values_of_features_that_are_not_known_are_counted_by_row() -> None:

@@ -11,7 +11,7 @@ from scipy.stats import gaussian_kde
 import noregret as nr
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
 from tests.naive.kernel_density import NaiveKernelDensity
-from tests.support import by_name
+from tests.support import by_name, refusal
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 3)) @ RNG.normal(size=(3, 3)) + 3.0 * RNG.normal(size=(3, 3))[RNG.integers(3, size=60)]
@@ -213,3 +213,15 @@ def test_samples_are_those_of_their_seed() -> None:
         one, other, third = (make(policy=policy, seed=seed).learn(X) for seed in (1, 1, 2))
         assert one.points.tolist() == other.points.tolist()
         assert (one.points.tolist() == third.points.tolist()) == (policy == "merge")
+
+
+@pytest.mark.parametrize(("policy", "covariances", "most"), [("merge", 20, 2590), ("random", 1, 11585)])
+def test_merged_rows_have_a_covariance_each_and_other_rows_one_together(
+    policy: str, covariances: int, most: int
+) -> None:
+    """They may take 2^27 numbers."""
+    learner = make(budget=20, policy=policy, shape="full")
+    assert learner.count_numbers(most) == 20 * most
+    words = f"kernel_density: {covariances} covariances of {most + 1} features are too large"
+    assert words in refusal(lambda: learner.count_numbers(most + 1))
+    assert make(budget=20, policy=policy, shape="diagonal").count_numbers(most + 1) == 20 * (most + 1)

@@ -124,6 +124,21 @@ def test_a_prediction_that_is_not_finite_is_refused_in_words() -> None:
         learner.predict_one(("a", 1))
 
 
+def test_an_interrupt_before_a_first_rating_is_learned_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes while the learner notes how to go back: there is nothing to undo yet."""
+    learner = make()
+    before = pack(learner)
+
+    def interrupt() -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learner, "undo_of_one", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        learner.learn_one(("new", 1), 3.0)
+    assert learner._change.undo is None
+    assert pack(learner) == before
+
+
 def test_a_name_of_too_many_digits_is_refused_in_the_words_for_many() -> None:
     learner = make()
     before = pack(learner)

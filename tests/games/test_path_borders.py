@@ -3,6 +3,7 @@
 import numpy as np
 
 import noregret as nr
+from noregret.learner.model_file import pack
 from tests.support import refusal
 
 GridPaths, PathHedge, PathLeader = nr.games.GridPaths, nr.games.PathHedge, nr.games.PathLeader
@@ -30,3 +31,14 @@ def test_the_perturbed_leader_adds_random_numbers_to_two_ends() -> None:
         assert PathLeader(grid, seed=seed, eta=0.2).play() == min(listed, key=listed.__getitem__)
         found.add(min(listed, key=listed.__getitem__)[-1])
     assert found == {(0, 2), (1, 2)}
+
+
+def test_an_explorer_first_undoes_a_round_that_was_cut_off() -> None:
+    torn, whole = (nr.games.PathExplorer(GridPaths(2, 3), seed=2, native=False) for _ in range(2))
+    path = whole.play()
+    torn._change.undo = torn._own_state()
+    torn.rounds, torn.cost = 7, 3.0
+    for player in (torn, whole):
+        player.observe_path([0.5] * (len(path) - 1))
+    assert torn._change.undo is None
+    assert pack(torn) == pack(whole)

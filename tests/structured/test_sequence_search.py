@@ -103,6 +103,19 @@ def test_tags_are_found_also_where_no_context_has_a_finite_score() -> None:
     assert y[2:5, CHOSEN].tolist() == [0.0, 0.0, 2.0]
 
 
+@pytest.mark.parametrize("length", [1, 2, 4])
+@pytest.mark.parametrize("name", ORDERS)
+def test_the_search_does_not_read_what_was_in_the_memory_before(name: str, length: int) -> None:
+    """As numbers above all scores would show: no place has the tag of the start, nor one of before the sentence."""
+    f, y = group(name, length, 3, 3, 0)
+    chosen = list[Any]()
+    for left in (np.nan, 1e300, -1e300):
+        work = np.full(DECODERS[name].scratch(len(f), length, 3), left)
+        DECODERS[name].search(f, y, work, 2, 3, 1.0)
+        chosen.append(y[2 : 2 + length, CHOSEN].tolist())
+    assert chosen[1] == chosen[2] == chosen[0]
+
+
 @pytest.mark.parametrize(("length", "classes"), [(1, 2), (3, 1), (2, 4), (9, 2), (30, 3)])
 @pytest.mark.parametrize("name", ORDERS)
 def test_memory_is_as_much_as_the_search_or_the_marginals_need(name: str, length: int, classes: int) -> None:

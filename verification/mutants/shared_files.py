@@ -228,7 +228,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
     **{
-        name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
+        name: (
+            f"noregret.adapters.{name}",
+            tuple(f"tests/adapters/test_{file}.py" for file in (name, "pool", "pool_first_rounds")),
+            (),
+        )
         for name in ("pool_votes", "pool_sleep", "pool_probabilities")
     },
     **{

@@ -128,7 +128,11 @@ class ClassVotes(Combination):
         )
         if self.task.many or classes < 2:
             return votes if self.task.many else self.vote_on_first(predictions, shares)
-        signs = self.labels.signs(2)
+        return self.lead_of_positive(votes)
+
+    def lead_of_positive(self, votes: Floats) -> Floats:
+        """Where two classes are known: the weight that votes for the positive one less that for the other."""
+        signs = self.labels.signs(TWO)
         return np.asarray(signs[0] * votes[:, 0] + signs[1] * votes[:, 1])
 
     def read(self, played: Rounds) -> Any:
@@ -140,7 +144,7 @@ class ClassVotes(Combination):
         for number, said in enumerate(predictions):
             if said is not None:
                 codes = np.asarray(said.codes if isinstance(said, Codes) else self.encode(said))
-                votes = np.where(codes == 0, 1.0, -1.0 if known else 0.0)
+                votes = np.where(codes == 0, 1.0, -1.0)
                 if not isinstance(said, Codes) and said.dtype == object:
                     votes[[label is None for label in said.tolist()]] = 0.0
                 score[: len(votes)] += shares[: len(votes), number] * votes
@@ -150,22 +154,22 @@ class ClassVotes(Combination):
         self, scores: Floats, predictions: Sequence[Any], shares: Floats, appeared: "Appeared"
     ) -> NDArray[Any]:
         """What would have been predicted before every round, by the classes known then; None where none was."""
-        found, known, order = self.decide(scores), appeared.known[: len(scores)], self.labels.order
+        found, known = self.decide(scores), appeared.known[: len(scores)]
         none, one, two = (int(np.searchsorted(known, classes)) for classes in (1, TWO, MANY_CLASSES))
-        if not appeared.binary or len(order) < TWO:  # all others are named as they are decided
+        if not appeared.binary:  # with one class or two known, the votes for each decide as with more
             one = two = none
-        if not (two if self.task.many else one):
+        elif not self.task.many:  # the two classes that are known now decide, as they did then
+            two = one
+        if not two:
             return found
-        votes, sides, sign = self.vote_on_first(predictions, shares), self.labels.sides(1), self.labels.signs(1)[0]
-        firsts = (votes[none:one] >= 0.0) == (sign > 0.0)
-        pieces = [as_array([None] * none), as_array([sides[int(sign < 0.0)], order[0]])[firsts.astype(np.int64)]]
-        if self.task.many and one < two:
-            up = int(self.labels.signs(TWO)[1] > 0.0)
-            upper = scores[one:two, up] >= scores[one:two, 1 - up]
-            pieces.append(as_array(order[:TWO])[np.where(upper, up, 1 - up)])
-        else:
-            pieces.append(found[one:two])
+        pieces = [as_array([None] * none), self.name_sides(1, self.vote_on_first(predictions, shares)[none:one])]
+        if one < two:
+            pieces.append(self.name_sides(TWO, self.lead_of_positive(scores[one:two])))
         return join_labels([piece for piece in (*pieces, found[two:]) if len(piece)])
+
+    def name_sides(self, known: int, scores: Floats) -> NDArray[Any]:
+        """What scores stood for while so many classes were known, one or two: the label of their side."""
+        return np.asarray(as_array(list(self.labels.sides(known)))[(scores >= 0.0).astype(np.int64)])
 
     def encode_all(self, predictions: Sequence[Any], rows: int) -> NDArray[Any]:
         """The codes of the labels that every entry predicts, by entry and row."""

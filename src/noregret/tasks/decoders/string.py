@@ -45,7 +45,7 @@ def search(f: Any, y: Any, work: Any, first: Any, known: Any, augment: Any) -> N
             found = lists[at] + augment * loss(y, first)
             if found > best:
                 choice, best = rank, found
-    if lists[3 * (ending + choice)] > LOWEST:
+    if lists[3 * ending] > LOWEST:
         trace_back(y, lists, first, known * listed, int(lists[3 * (ending + choice) + 1]), listed)
     else:  # an overflow: no output has a score, so no letter writes anything
         for letter in range(last // 2):
