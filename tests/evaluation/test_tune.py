@@ -221,8 +221,11 @@ def test_options_that_no_candidate_can_have_are_the_error() -> None:
     assert "features must be" in refusal(lambda: tune("joint"))
 
 
+TUNED = [card for card in nr.learners().rules.values() if card.built_in and card_axes(card, {})]
+
+
 @only_in_test_all
-@pytest.mark.parametrize("card", [card for card in nr.learners().rules.values() if card_axes(card, {})], ids=by_card)
+@pytest.mark.parametrize("card", TUNED, ids=by_card)
 def test_every_learner_with_something_to_search_is_tuned(card: nr.RuleCard) -> None:
     task = card.tasks[0]
     classes = {"classes": [-1, 1]} if task == "bandit" else {}

@@ -17,7 +17,10 @@ def able(card: RuleCard, task: str) -> bool:
     return card.built_in and {"sparse", "kernel"} <= set(card.algebras) and task in card.tasks
 
 
-PLAYED = [(name, task) for name, card in sorted(nr.learners().rules.items()) for task in TASKS if able(card, task)]
+BUILT_IN = [card for card in nr.learners().rules.values() if card.built_in]
+PLAYED = [
+    (card.name, task) for card in sorted(BUILT_IN, key=lambda one: one.name) for task in TASKS if able(card, task)
+]
 
 
 def stream(task: str) -> tuple[csr_array, Any, dict[str, Any]]:

@@ -17,7 +17,7 @@ from noregret.rules.parameters import Param
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks.budgets import POLICIES
 
-RULES = [card for card in nr.learners() if isinstance(card, RuleCard)]
+RULES = [card for card in nr.learners() if isinstance(card, RuleCard) and card.built_in]
 NUMBERS = st.one_of(st.integers(-5, 1000), st.floats(allow_nan=False, allow_infinity=False))
 
 
