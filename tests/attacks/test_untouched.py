@@ -63,6 +63,16 @@ def test_rows_too_large_to_learn_are_too_large_to_score(name: str) -> None:
         learner.predict_one(dict.fromkeys(range(6), 1.7e308))
 
 
+def test_a_norm_that_overflows_while_rows_are_scored_is_not_kept() -> None:
+    """As of a model file with other parameters than the weights were learned with: it could not be saved again."""
+    learner = nr.make("alma", native=False).learn(*stream(5))
+    before, engine = pack(learner), learner._loops.engine
+    engine.params = engine.params._replace(p=2e6)
+    with pytest.raises(nr.BadValue, match="row 0: the score is not finite"):
+        learner.scores(np.full((1, 6), 2.0))
+    assert pack(learner) == before
+
+
 @pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
 def test_one_row_and_many_take_the_same_targets(native: bool) -> None:
     learner = nr.make("pa1", task="regression", native=native).learn([{"a": 1.0}], [1.0])

@@ -15,10 +15,11 @@ from noregret.jit.layout import Layout, address, count_words, fill
 from noregret.learner.change import Undo
 from noregret.learner.model import Model, ModelSavepoint
 from noregret.rules.specialize import rebind
-from noregret.state.growth import bank_of, set_classes
+from noregret.state.growth import bank_of, counters_of, set_classes
 from noregret.state.plain_counters import with_plain_counters
 from noregret.state.savepoint import Spare
 from noregret.state.space import Space
+from noregret.state.stores.base import is_finite
 from noregret.tasks.assemble import Plan, assemble
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Engine:
 
     def __init__(self, plan: Plan, params: Any, native: bool) -> None:
         self.plan, self.params = plan, params
+        self.derives = any(hook is not None for hook in (plan.card.score, plan.card.weight, plan.card.final))
         self.asked = native
         self.native = native and plan.algebra != "reference"
         self.layout: Layout | None = None
@@ -127,6 +129,15 @@ class Engine:
         self.table[0] = 0
         return bool(entry.run(self.at) == 0)
 
+    def score_and_forget(self, rows: Any, out: np.ndarray) -> bool:
+        """Score rows by a hook, which may derive a norm of the weights; one that overflows is not kept."""
+        counters = counters_of(self.state)
+        before = counters.copy()
+        ended = self.score(rows, out)
+        if not is_finite(counters):
+            counters[:] = before
+        return ended
+
 
 class Loops:
     """The loops that a model is played by: made for its task and algebra, and bound to its arrays."""
@@ -204,7 +215,7 @@ class Loops:
     def score(self, block: Block, out: NDArray[np.float64], start: int, stop: int) -> bool:
         """Score some rows of a block; False when the rule raised an error in compiled code."""
         rows = self.engine.rows(block, start, stop)
-        ended = self.engine.score(rows, out)
+        ended = self.engine.score_and_forget(rows, out) if self.engine.derives else self.engine.score(rows, out)
         check_read(rows)
         return ended
 
