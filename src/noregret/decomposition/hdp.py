@@ -181,7 +181,7 @@ class HDP(TopicModel[HDPState]):
         state.steps += 1
 
     def choose_start(self, unlearned: float) -> Floats:
-        """What inference reads; the documents are assigned as wholes while most of the topics is as it was drawn."""
+        """The numbers that inference reads. While topics are mostly random, documents are assigned as wholes."""
         candidates, iterations, sweeps = self.t, self.iterations, 0.0
         if self.start == "topics" and unlearned > HALF:
             iterations = min(iterations, WITHOUT_STICKS)

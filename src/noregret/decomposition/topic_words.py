@@ -77,7 +77,7 @@ class TopicWords:
 
     @property
     def unlearned(self) -> float:
-        """The share of the weights that topics started with which is left."""
+        """How much of the random start is left in the topics, as a share of it."""
         return self.scale * self.start
 
     def parameters(self, words: NDArray[np.int64] | slice = slice(None)) -> Floats:

@@ -49,7 +49,7 @@ class Engine:
 
     def __init__(self, plan: Plan, params: Any, native: bool) -> None:
         self.plan, self.params = plan, params
-        self.derives = any(hook is not None for hook in (plan.card.score, plan.card.weight, plan.card.final))
+        self.has_hook = any(hook is not None for hook in (plan.card.score, plan.card.weight, plan.card.final))
         self.asked = native
         self.native = native and plan.algebra != "reference"
         self.layout: Layout | None = None
@@ -129,8 +129,8 @@ class Engine:
         self.table[0] = 0
         return bool(entry.run(self.at) == 0)
 
-    def score_and_forget(self, rows: Any, out: np.ndarray) -> bool:
-        """Score rows by a hook, which may derive a norm of the weights; one that overflows is not kept."""
+    def score_by_hook(self, rows: Any, out: np.ndarray) -> bool:
+        """Score rows by a rule with a hook, which may compute a norm of the weights; one that overflows is not kept."""
         counters = counters_of(self.state)
         before = counters.copy()
         ended = self.score(rows, out)
@@ -215,7 +215,7 @@ class Loops:
     def score(self, block: Block, out: NDArray[np.float64], start: int, stop: int) -> bool:
         """Score some rows of a block; False when the rule raised an error in compiled code."""
         rows = self.engine.rows(block, start, stop)
-        ended = self.engine.score_and_forget(rows, out) if self.engine.derives else self.engine.score(rows, out)
+        ended = self.engine.score_by_hook(rows, out) if self.engine.has_hook else self.engine.score(rows, out)
         check_read(rows)
         return ended
 
